@@ -6,7 +6,7 @@ import Testing
 @testable import imagemill
 
 @Suite struct HostileReportTests {
-    private func page(of bytes: [UInt8]) -> [UInt8]? { (try? ReportDocument(bytes)).map { ReportPage($0, nil).html } }
+    private func page(of bytes: [UInt8]) -> [UInt8]? { (try? ReportDocument(bytes)).map { ReportPage($0).html } }
 
     /// A report of a picture, a file that is none, and a set, which has no bytes of its own but those of its members.
     private func report() async throws -> String {

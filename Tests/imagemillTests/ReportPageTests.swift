@@ -118,6 +118,54 @@ import Testing
         #expect(try content(single.output).rows.map { $0.renditions.map(\.url) } == [["./out/a.webp"]])
     }
 
+    @Test(.timeLimit(.minutes(2)))
+    func `a journal's page finds the renditions of each inbox, and originals in done/, failed/ and the inbox`()
+        async throws
+    {
+        let drop = try WatchedFolder(
+            mill: """
+                state: state
+                workers: 2
+                inboxes:
+                  - { path: in, outbox: out, pipeline: p.yaml, settle: 100ms, attempts: 1 }
+                  - { name: other, path: in2, outbox: out2, pipeline: p.yaml, settle: 100ms, originals: keep }
+
+                """)
+        try drop.makeFolder("in2")
+        let watch = try await drop.start()
+        try await drop.drop("deep/a b.jpg")
+        try drop.drop("bad.jpg", Array("no picture".utf8))
+        try await drop.drop("kept.png", into: "in2")
+        try await drop.until("out/deep/a b.webp", "out2/kept.webp", "state/failed/in/bad.jpg.error.json")
+        // Another one of the name: its original is a version, and is told apart by its size.
+        try await drop.until("state/done/in/deep/a b.jpg")
+        try drop.drop("deep/a b.jpg", try await SamplePicture.png.bytes)
+        try await drop.until("state/done/in/deep/a b~2.jpg")
+        #expect(try await drop.stop(watch).exit == 0)
+        try drop.makeFolder("pages")
+        let result = try await drop.runner.run(
+            "report", "state/journal.jsonl", "--mill", "mill.yaml", "-o", "pages/page.html")
+        #expect(result.exit == 0, "\(result.errors)")
+        let rows = try content(page(drop.runner, "pages/page.html")).rows
+        let sources = rows.map { [$0.path, $0.url ?? "none"] }.sorted { $0[1] < $1[1] }
+        #expect(
+            sources == [
+                ["kept.png", "./../in2/kept.png"], ["deep/a b.jpg", "./../state/done/in/deep/a%20b.jpg"],
+                ["deep/a b.jpg", "./../state/done/in/deep/a%20b~2.jpg"], ["bad.jpg", "./../state/failed/in/bad.jpg"],
+            ])
+        #expect(
+            Set(rows.flatMap(\.renditions).map(\.url)) == ["./../out/deep/a%20b.webp", "./../out2/kept.webp"])
+        // What is gone has no address.
+        _ = try await drop.runner.shell("rm -r state/done/in/deep in2/kept.png")
+        _ = try await drop.runner.run("report", "state/journal.jsonl", "--mill", "mill.yaml", "-o", "pages/page.html")
+        #expect(try content(page(drop.runner, "pages/page.html")).rows.compactMap(\.url).count == 1)
+        let both = try await drop.runner.run(
+            "report", "state/journal.jsonl", "--mill", "mill.yaml", "--renditions", "out", "-o", "page.html")
+        #expect(both.exit == 64 && both.errors.contains("leave one of --mill and --renditions out"))
+        let none = try await drop.runner.run("report", "state/journal.jsonl", "--mill", "none.yaml", "-o", "page.html")
+        #expect(none.exit == 78 && none.errors.contains("none.yaml") && !drop.runner.exists("page.html"))
+    }
+
     @Test func `a dry run has a page and leaves no other file; what it plans has no address`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")

@@ -25,23 +25,32 @@ import Testing
         let pipeline = #"pipeline="p \"1\"""#
         let first = try metrics(runner)
         for (name, value) in [
-            (#"imagemill_jobs_total{\#(pipeline),status="done"}"#, 2.0),
-            (#"imagemill_jobs_total{\#(pipeline),status="failed"}"#, 1),
-            (#"imagemill_failures_total{\#(pipeline),code="not-an-image"}"#, 1),
-            (#"imagemill_renditions_total{\#(pipeline)}"#, 2),
-            (#"imagemill_job_duration_seconds_count{\#(pipeline),stage="render"}"#, 2),
-            (#"imagemill_job_duration_seconds_bucket{\#(pipeline),stage="render",le="+Inf"}"#, 2),
+            (#"imagemill_run_sources{\#(pipeline),status="done"}"#, 2.0),
+            (#"imagemill_run_sources{\#(pipeline),status="failed"}"#, 1),
+            (#"imagemill_run_failures{\#(pipeline),code="not-an-image"}"#, 1),
+            (#"imagemill_run_renditions{\#(pipeline)}"#, 2),
             (#"imagemill_run_success{\#(pipeline)}"#, 0),
-            (#"imagemill_passed_over_files{\#(pipeline)}"#, 1),
+            (#"imagemill_run_passed_over_files{\#(pipeline)}"#, 1),
         ] { #expect(first[name] == value, "\(name): \(first[name] ?? .nan)") }
         #expect(
-            try first["imagemill_rendition_bytes_total{\(pipeline)}"]
+            try first["imagemill_run_rendition_bytes{\(pipeline)}"]
                 == Double(runner.bytes("out/a.webp").count + runner.bytes("out/b.webp").count))
+        let report = try #require(
+            JSONSerialization.jsonObject(with: Data(runner.bytes("out/.imagemill/report.json"))) as? [String: Any])
+        let times = try #require(report["sources"] as? [[String: Any]]).filter { $0["status"] as? String == "done" }
+            .compactMap { ($0["milliseconds"] as? [String: Any])?["render"] as? Int }
+        let stage = #"{\#(pipeline),stage="render"}"#
+        #expect(first["imagemill_run_stage_seconds\(stage)"] == Double(times.reduce(0, +)) / 1000)
+        #expect(first["imagemill_run_stage_longest_seconds\(stage)"] == Double(times.max() ?? -1) / 1000)
+        let text = String(decoding: try runner.bytes("m/run.prom"), as: UTF8.self)
+        #expect(text.matches(of: /# TYPE \S+ gauge\n/).count == text.matches(of: /# TYPE/).count)
+        #expect(!text.contains("_total"), "what begins anew with each run is no counter")
+        #expect(text.matches(of: /# TYPE (\S+)/).allSatisfy { $0.1.hasPrefix("imagemill_run_") })
         try FileManager.default.removeItem(atPath: runner.folder.path("in/c.jpg"))
         #expect(try await runner.run("run", "p \"1\".yaml", "in", "-o", "out", "--metrics", "m/run.prom").exit == 0)
         let second = try metrics(runner)
         #expect(
-            second[#"imagemill_jobs_total{\#(pipeline),status="skipped"}"#] == 2
+            second[#"imagemill_run_sources{\#(pipeline),status="skipped"}"#] == 2
                 && second[#"imagemill_run_success{\#(pipeline)}"#] == 1)
         #expect(runner.files(in: "m") == ["run.prom"])
     }
@@ -57,7 +66,7 @@ import Testing
                 "run", "--plan", "plan", "--task", "0", "-o", "out", "--metrics", "m/run.prom", "--quiet"
             ).exit == 0)
         let found = try metrics(runner)
-        #expect(found[#"imagemill_jobs_total{pipeline="p",task="0",status="done"}"#] == 2)
+        #expect(found[#"imagemill_run_sources{pipeline="p",task="0",status="done"}"#] == 2)
         #expect(found[#"imagemill_run_success{pipeline="p",task="0"}"#] == 1)
     }
 

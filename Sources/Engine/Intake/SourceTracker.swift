@@ -416,11 +416,8 @@ package struct SourceTracker {
                 entry.due = now + times.settle
             }
         case .blocked(let reason): block(slot, reason, at: now)
-        case .later(let time):
-            change(slot) { entry, _ in
-                entry.phase = .settling
-                entry.due = now + time
-            }
+        // It stays complete; the look before the next offer shows whether it still is.
+        case .later(let time): change(slot) { entry, _ in entry.due = now + time }
         }
     }
 

@@ -9,6 +9,20 @@ extension RenditionMaker {
     ///   - path: the file.
     /// - Throws: `Failure` if the source cannot be rendered, `SystemError` if the file cannot be written, `WorkerLoss`.
     package func makeSingle(_ source: SourceFile, _ settings: RenderSettings, as path: BytePath) throws {
+        let file = try single(source, settings)
+        file.redirect(to: path, in: file.folder)
+        try file.publish()
+    }
+
+    /// Makes the rendition of a pipeline that has one, and leaves no file.
+    /// - Parameter settings: their outbox is a folder that can be written to.
+    /// - Throws: as `makeSingle`.
+    func bytesOfSingle(_ source: SourceFile, _ settings: RenderSettings) throws -> [UInt8] {
+        let file = try single(source, settings).file
+        return try file.bytes(at: 0, count: file.status().bytes)
+    }
+
+    private func single(_ source: SourceFile, _ settings: RenderSettings) throws -> StagedFile {
         var work = SourceWork(source, pipeline: settings.pipeline.file.name)
         let opened = try work.open(settings.limits)
         let staged = try make(&work, opened: opened, settings: settings) { candidates in
@@ -17,7 +31,6 @@ extension RenditionMaker {
         guard let file = staged.first, staged.count == 1 else {
             throw Failure(.internal, stage: "save", "expected one rendition")
         }
-        file.redirect(to: path, in: file.folder)
-        try file.publish()
+        return file
     }
 }

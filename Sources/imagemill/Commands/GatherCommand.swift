@@ -65,7 +65,7 @@ struct GatherCommand: ParsableCommand {
             if let report {
                 var document = GatheredDocument()
                 try gathering.eachReport { try document.add($0) }
-                try ReportPageFile(RawArguments.paths([report])[0], renditionsIn: folder).write(
+                try ReportPageFile(RawArguments.paths([report])[0], .outbox(folder)).write(
                     document.document(summary))
             }
         } catch {

@@ -9,7 +9,7 @@ struct ReportCommand: ParsableCommand {
         abstract: "Makes a page for a browser of a run's report or a drop folder's journal.",
         discussion: """
             Example: imagemill report out/.imagemill/report.json -o report.html
-                     imagemill report /var/lib/imagemill/journal.jsonl -o report.html
+                     imagemill report /var/lib/imagemill/journal.jsonl --mill /etc/imagemill/mill.yaml -o report.html
 
             The page is one file that loads nothing from elsewhere: a summary, failures and warnings, sizes and times, a table of all sources, \
             and each picture before and after. The pictures are not in it; it finds them by their paths from the page.
@@ -32,6 +32,19 @@ struct ReportCommand: ParsableCommand {
         completion: .directory)
     var renditions: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "For a journal: the mill file of its drop folder. It says where the renditions and the originals of each inbox are.",
+            valueName: "file"),
+        completion: .file())
+    var mill: String?
+
+    func validate() throws {
+        if renditions != nil && mill != nil {
+            throw ValidationError("the mill file says where renditions are; leave one of --mill and --renditions out")
+        }
+    }
+
     func run() throws {
         let (file, page) = (RawArguments.paths([report])[0], RawArguments.paths([output])[0])
         if let same = FileSystem.absolute(file), FileSystem.absolute(page) == same {
@@ -40,8 +53,7 @@ struct ReportCommand: ParsableCommand {
             throw ExitStatus.usage
         }
         do {
-            let folder = renditions.map { RawArguments.paths([$0])[0] } ?? Self.outbox(of: file)
-            let unreadable = try ReportPageFile(page, renditionsIn: folder).write(reportIn: file)
+            let unreadable = try ReportPageFile(page, try pictures(of: file)).write(reportIn: file)
             if unreadable > 0 {
                 printError("note: \(counted(unreadable, "entry", "entries")) of '\(file.printable)' cannot be read")
             }
@@ -51,9 +63,23 @@ struct ReportCommand: ParsableCommand {
                 "imagemill: '\(file.printable)' is no report: expected imagemill.batch/1 or lines of imagemill.report/1\(found)"
             )
             throw ExitStatus.configuration
+        } catch let exit as ExitCode {
+            throw exit
         } catch {
             throw ExitStatus.explaining(error, reading: report, ending: "")
         }
+    }
+
+    private func pictures(of file: BytePath) throws -> PicturePlaces {
+        if let mill {
+            do {
+                return .init(try WatchCommand.load(mill))
+            } catch {
+                throw ExitStatus.explaining(error, reading: mill, ending: "")
+            }
+        }
+        let folder = renditions.map { RawArguments.paths([$0])[0] } ?? Self.outbox(of: file)
+        return folder.map(PicturePlaces.outbox) ?? .unknown
     }
 
     /// The output folder that a report is in; nil if it is somewhere else.

@@ -33,7 +33,7 @@ extension RunCommand {
         guard isPage, let page = reportPath(preparation.outbox), let document = documentPath(preparation) else {
             return
         }
-        try ReportPageFile(page, renditionsIn: isToStandardOutput ? nil : preparation.outbox.path).write(
+        try ReportPageFile(page, isToStandardOutput ? .unknown : .outbox(preparation.outbox.path)).write(
             reportIn: document)
     }
 

@@ -191,6 +191,10 @@ final class Daemon: DaemonControl {
         folder.status.inboxes.first { $0.name == inbox }?.folders?.failed
     }
 
+    func picture(ofFailed path: BytePath, in inbox: String) -> [UInt8]? {
+        try? folder.picture(ofFailed: path, in: inbox)
+    }
+
     func reload() -> ControlReply {
         guard state.withLock({ $0.isReady }), !stopping.isRaised else {
             return ControlReply(ok: false, "the daemon is starting or stopping")

@@ -4,7 +4,8 @@ import Glibc
 import Pipeline
 import Synchronization
 
-/// Counts what a run does, and writes it into a file. All counters begin at zero with each run.
+/// Counts what a run does, and writes it into a file. All metrics are gauges: the next run replaces them, and a counter
+/// that began anew each time would have a rate of nothing.
 final class RunMetrics: BatchObserver {
     private let next: any BatchObserver
     private let path: BytePath
@@ -35,7 +36,10 @@ final class RunMetrics: BatchObserver {
         let end = Self.now
         let success: Double = isComplete && counts.ended[.failed, default: 0] == 0 ? 1 : 0
         let whole: [(name: String, help: String, value: Double)] = [
-            ("imagemill_passed_over_files", "Files that a search found and that are no pictures.", Double(passedOver)),
+            (
+                "imagemill_run_passed_over_files", "Files that a search found and that are no pictures.",
+                Double(passedOver)
+            ),
             ("imagemill_run_start_timestamp_seconds", "When the run began.", start),
             ("imagemill_run_end_timestamp_seconds", "When the run ended, or this file was written.", end),
             ("imagemill_run_duration_seconds", "How long the run took.", ((end - start) * 1000).rounded() / 1000),
@@ -66,7 +70,8 @@ private struct RunCounts {
     private var warnings: [WarningCode: Int] = [:]
     private var renditions = (files: 0, bytes: 0, cached: 0)
     private var sourceBytes = 0
-    private var durations = [Stage: Histogram](uniqueKeysWithValues: Stage.allCases.map { ($0, Histogram()) })
+    /// In milliseconds.
+    private var (total, longest): ([Stage: Int], [Stage: Int]) = ([:], [:])
 
     enum Stage: String, CaseIterable { case wait, render, publish }
 
@@ -83,43 +88,38 @@ private struct RunCounts {
         renditions.bytes += report.renditions.reduce(0) { $0 + ($1.bytes ?? 0) }
         let times = report.milliseconds
         for (stage, milliseconds) in zip(Stage.allCases, [times.wait, times.render, times.publish]) {
-            durations[stage]?.add(milliseconds: milliseconds)
+            total[stage, default: 0] += milliseconds
+            longest[stage] = max(longest[stage] ?? 0, milliseconds)
         }
     }
 
     func metrics(skipped: Int, _ labels: [(String, String)]) -> [Metric] {
-        func counter(_ name: String, _ help: String, _ samples: [(Double, [(String, String)])]) -> Metric {
-            var metric = Metric(name, .counter, help, labels: labels)
+        func gauge(_ name: String, _ help: String, _ samples: [(Double, [(String, String)])]) -> Metric {
+            var metric = Metric("imagemill_run_" + name, .gauge, help, labels: labels)
             for (value, own) in samples { metric.add(value, own) }
             return metric
+        }
+        func byCode<Code: Hashable & RawRepresentable<String>>(_ counts: [Code: Int]) -> [(Double, [(String, String)])]
+        {
+            counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { (Double($0.value), [("code", $0.key.rawValue)]) }
         }
         let statuses =
             [SourceReport.Status.done, .failed, .planned].map { ($0.rawValue, ended[$0, default: 0]) } + [
                 ("skipped", skipped)
             ]
-        let failed = failures.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-            (Double($0.value), [("code", $0.key.rawValue)])
+        func byStage(_ milliseconds: [Stage: Int]) -> [(Double, [(String, String)])] {
+            Stage.allCases.map { (Double(milliseconds[$0, default: 0]) / 1000, [("stage", $0.rawValue)]) }
         }
-        let warned = warnings.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-            (Double($0.value), [("code", $0.key.rawValue)])
-        }
-        var duration = Metric(
-            "imagemill_job_duration_seconds", .histogram, "How long sources took, by the stage of their way.",
-            labels: labels)
-        for stage in Stage.allCases { duration.add(durations[stage] ?? Histogram(), [("stage", stage.rawValue)]) }
         return [
-            counter(
-                "imagemill_jobs_total", "Sources by how they ended.", statuses.map { (Double($1), [("status", $0)]) }),
-            counter("imagemill_failures_total", "Failures by code.", failed),
-            counter("imagemill_warnings_total", "Warnings by code.", warned),
-            counter(
-                "imagemill_source_bytes_total", "Bytes of the sources that were read.", [(Double(sourceBytes), [])]),
-            counter("imagemill_renditions_total", "Renditions that were published.", [(Double(renditions.files), [])]),
-            counter(
-                "imagemill_cached_renditions_total", "Those of them that came from the cache.",
-                [(Double(renditions.cached), [])]),
-            counter("imagemill_rendition_bytes_total", "Bytes of the renditions.", [(Double(renditions.bytes), [])]),
-            duration,
+            gauge("sources", "Sources by how they ended.", statuses.map { (Double($1), [("status", $0)]) }),
+            gauge("failures", "Failures by code.", byCode(failures)),
+            gauge("warnings", "Warnings by code.", byCode(warnings)),
+            gauge("source_bytes", "Bytes of the sources that were read.", [(Double(sourceBytes), [])]),
+            gauge("renditions", "Renditions that were published.", [(Double(renditions.files), [])]),
+            gauge("cached_renditions", "Those of them that came from the cache.", [(Double(renditions.cached), [])]),
+            gauge("rendition_bytes", "Bytes of the renditions.", [(Double(renditions.bytes), [])]),
+            gauge("stage_seconds", "How long all sources together were in this stage of their way.", byStage(total)),
+            gauge("stage_longest_seconds", "How long one source was in this stage at most.", byStage(longest)),
         ]
     }
 }

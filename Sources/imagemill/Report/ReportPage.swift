@@ -6,28 +6,25 @@ import Pipeline
 /// The page of a report.
 struct ReportPage {
     private let document: ReportDocument
-    private let links: Links?
+    private let places: PicturePlaces
+    private let addresses: Addresses?
 
-    /// Where the pictures are, as seen from the page.
-    struct Links {
-        /// From the page's folder to the folder of the renditions.
-        private let base: BytePath
+    /// The addresses of files, as seen from the page.
+    private struct Addresses {
+        private let folder: BytePath
 
-        /// - Parameters:
-        ///   - outbox: the folder of the renditions.
-        ///   - page: the page's file.
-        init?(outbox: BytePath, page: BytePath) {
-            guard let outbox = FileSystem.absolute(outbox),
-                let folder = FileSystem.absolute(DurableFile.folder(of: page))
-            else { return nil }
-            base = outbox == folder ? BytePath(".") : outbox.relative(to: folder)
+        /// - Parameter page: the page's file.
+        init?(from page: BytePath) {
+            guard let folder = FileSystem.absolute(DurableFile.folder(of: page)) else { return nil }
+            self.folder = folder
         }
 
         /// A relative address: it never begins with a slash or a scheme, so that it names no other host.
-        /// - Parameter folder: the one that the path begins at, below that of the renditions.
-        func address(_ path: String, _ bytes: String?, in folder: BytePath) -> String {
-            let path = folder.appending(bytes.flatMap(BytePath.init(percentEncoded:)) ?? BytePath(path))
-            let whole = Array("./".utf8) + base.bytes + [UInt8(ascii: "/")] + path.bytes
+        /// - Returns: nil if there is no such folder.
+        func address(_ file: PicturePlaces.File) -> String? {
+            guard let place = FileSystem.absolute(file.folder) else { return nil }
+            let base = place == folder ? BytePath(".") : place.relative(to: folder)
+            let whole = Array("./".utf8) + base.bytes + [UInt8(ascii: "/")] + file.path.bytes
             return whole.map { Self.plain.contains($0) ? String(UnicodeScalar($0)) : Self.escaped($0) }.joined()
         }
 
@@ -39,8 +36,14 @@ struct ReportPage {
         }
     }
 
-    /// - Parameter links: nil if it is not known where the pictures are.
-    init(_ document: ReportDocument, _ links: Links?) { (self.document, self.links) = (document, links) }
+    /// - Parameter page: the page's file.
+    init(_ document: ReportDocument, _ places: PicturePlaces, page: BytePath) {
+        (self.document, self.places) = (document, places)
+        addresses = Addresses(from: page)
+    }
+
+    /// A page without links to pictures.
+    init(_ document: ReportDocument) { (self.document, places, addresses) = (document, .unknown, nil) }
 
     /// What happens to almost every picture deserves no look.
     static let usualWarnings: Set = [WarningCode.metadataRemoved.rawValue]
@@ -103,12 +106,9 @@ struct ReportPage {
     private func row(_ entry: ReportDocument.Entry) -> Row {
         let source = entry.source
         let place = entry.place
-        let isPicture = source.members == nil
-        let links = place.archive == nil ? links : nil
         return Row(
             status: entry.status, path: source.path,
-            url: isPicture
-                ? source.location.flatMap { links?.address($0, source.locationBytes, in: place.folder) } : nil,
+            url: places.source(entry).flatMap { addresses?.address($0) },
             bytes: source.bytes ?? source.members.map { $0.map(\.bytes).reduce(0, saturating) }, width: source.width,
             height: source.height,
             orientation: source.orientation ?? 1,
@@ -120,9 +120,7 @@ struct ReportPage {
             renditions: entry.renditions.map { rendition in
                 Rendition(
                     name: rendition.name, scale: rendition.scale, path: rendition.path,
-                    // What was not written is not there.
-                    url: rendition.bytes == nil
-                        ? nil : links?.address(rendition.path, rendition.pathBytes, in: place.folder),
+                    url: places.rendition(rendition, of: entry).flatMap { addresses?.address($0) },
                     format: rendition.format,
                     width: rendition.width, height: rendition.height, bytes: rendition.bytes,
                     cached: rendition.cached ?? false)

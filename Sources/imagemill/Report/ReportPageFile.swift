@@ -5,13 +5,12 @@ import Pipeline
 /// A page that is written from a report's file.
 struct ReportPageFile {
     private let path: BytePath
-    private let outbox: BytePath?
+    private let pictures: PicturePlaces
 
     /// A journal with all that was put aside has no more.
     private static let largest = 1 << 30
 
-    /// - Parameter outbox: nil if it is not known.
-    init(_ path: BytePath, renditionsIn outbox: BytePath?) { (self.path, self.outbox) = (path, outbox) }
+    init(_ path: BytePath, _ pictures: PicturePlaces) { (self.path, self.pictures) = (path, pictures) }
 
     /// Whether a name is that of a page.
     static func isPage(_ name: String) -> Bool { [".html", ".htm"].contains { name.lowercased().hasSuffix($0) } }
@@ -29,8 +28,7 @@ struct ReportPageFile {
     func write(_ document: ReportDocument) throws -> Int {
         let isStream = path.text == "-"
         if !isStream { try FileSystem.makeDirectories(DurableFile.folder(of: path)) }
-        let links = outbox.flatMap { ReportPage.Links(outbox: $0, page: isStream ? BytePath("page") : path) }
-        let html = ReportPage(document, links).html
+        let html = ReportPage(document, pictures, page: isStream ? BytePath("page") : path).html
         if isStream {
             printOutput(String(decoding: html, as: UTF8.self))
         } else {

@@ -36,6 +36,9 @@ final class FakeDaemon: DaemonControl {
     func rendition(_ index: Int, of result: Int) -> ServedRendition? { index == 0 ? pictures[result] : nil }
     func failedFolder(of inbox: String) -> BytePath? { failed[inbox] }
 
+    /// Ten bytes for each source.
+    func picture(ofFailed path: BytePath, in inbox: String) -> [UInt8]? { [UInt8](repeating: 7, count: 10) }
+
     func reload() -> ControlReply {
         gate.withLock { _ in }
         asked.withLock { $0.append(.reload) }

@@ -20,7 +20,7 @@ import Testing
         #expect(result.exit == 1, "an inbox is paused")
         #expect(
             result.output == #"""
-                the new configuration was refused, 1 of 2 inboxes paused, 1 file blocked, some sources failed, the cache is not used
+                1 inbox paused, configuration refused, some failed, 1 blocked, cache not used
                 imagemill \#(imagemillVersion), process 42: running for 1 d 2 h; 1 of 4 workers busy, 6 queued, the oldest for 1 min 15 s, 50 MiB
 
                 the configuration was refused at \#(localTime(FakeDaemon.time)); the one before is still in use:
@@ -88,7 +88,7 @@ import Testing
         let standing = try #require(StandingFailures(BytePath(folder.path("failed"))))
         let text = StatusTable(status: document, failures: ["inbox10": standing], paint: Paint(1, arguments: [])).text
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines[0] == "1 of 50 inboxes paused, 200 files blocked, 1 source failed")
+        #expect(lines[0] == "1 inbox paused, 1 failed, 200 blocked")
         #expect(lines.count < 40, "\(text)")
         let table = lines.drop { !$0.hasPrefix("inbox ") }.dropFirst().prefix(5).map { $0.prefix { $0 != " " } }
         #expect(table == ["inbox40", "inbox30", "inbox10", "inbox20", "and"])
@@ -110,7 +110,7 @@ import Testing
             return inbox
         }
         let text = StatusTable(status: document, paint: Paint(1, arguments: [])).text
-        #expect(text.hasPrefix("1 of 2 inboxes paused, 1 paused by request\n"), "\(text)")
+        #expect(text.hasPrefix("1 inbox paused, 1 paused by request\n"), "\(text)")
     }
 
     @Test func `a daemon without trouble is well in the first line`() {

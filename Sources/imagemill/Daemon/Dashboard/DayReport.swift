@@ -18,7 +18,7 @@ struct DayReport {
         }
         // The page has a policy of its own, for its script. Here it is alone: it can ask for nothing of the daemon's.
         return HTTPResponse(
-            type: "text/html; charset=utf-8", body: ReportPage(document, nil).html,
+            type: "text/html; charset=utf-8", body: ReportPage(document).html,
             headers: [("Content-Security-Policy", "sandbox allow-scripts allow-modals")])
     }
 

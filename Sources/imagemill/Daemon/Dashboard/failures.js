@@ -124,7 +124,7 @@ function showRows(page) {
   for (const [name, entry] of [...failures.moved].sort((one, other) => one[1].index - other[1].index))
     if (!known.has(name)) rows.splice(Math.min(entry.index, rows.length), 0, {failure: entry.failure, entry});
   list($("failures"), rows, row => row.failure.name, row => {
-    const node = element("li", "", [element("div", "what", [element("bdi"), element("p", "reason"), element("p", "quiet remedy")]),
+    const node = element("li", "", [element("canvas", "preview"), element("div", "what", [element("bdi"), element("p", "reason"), element("p", "quiet remedy")]),
       element("p", "quiet facts"), element("div", "buttons"), element("div", "answer")]);
     node.lastChild.setAttribute("role", "status");
     const again = button("Retry", () => retry({names: [row.failure.name]}, again, row.failure.name));
@@ -146,6 +146,7 @@ function showRows(page) {
       line.dataset.key = key;
       line.replaceChildren(...(failure.time ? ["failed ", timeElement(failure.time), facts ? ", " : ""] : []), facts);
     }
+    showPreview(node.querySelector("canvas"), failure);
     // A group says it once for all.
     set(node.querySelector(".remedy"), $("groups").hidden ? shown(failure.remedy || "").replaceAll("`", "") : "");
     const [original, again] = [node.querySelector("a"), node.querySelector("button")];
@@ -164,6 +165,45 @@ function showRows(page) {
     }
     showAnswer(node.querySelector(".answer"), failure.name);
   });
+}
+
+// Small pictures of failed sources, made by a worker one after the other. A source of which there is none has no place for one.
+const previews = {queue: [], isBusy: false};
+function showPreview(node, failure) {
+  const key = failure.name + "\u0000" + failure.time;
+  if (node.dataset.key === key) return;
+  node.dataset.key = key;
+  node.setAttribute("aria-hidden", "true");
+  node.width = node.height = 1;
+  node.hidden = !failure.isShown;
+  if (!failure.isShown) return;
+  previews.queue.push({node, key, name: failure.name, attempts: 3});
+  if (!previews.isBusy) askForPreviews();
+}
+
+async function askForPreviews() {
+  previews.isBusy = true;
+  for (let next; next = previews.queue.shift();) {
+    const {node, key, name} = next;
+    if (!node.isConnected || node.dataset.key !== key) continue;
+    try {
+      const answer = await fetch("/api/failures/picture?name=" + encodeURIComponent(name));
+      // Another one is being made, for somebody else or one that takes long.
+      if (answer.status === 503 && --next.attempts) {
+        await new Promise(resolve => setTimeout(resolve, 1000));
+        previews.queue.push(next);
+        continue;
+      }
+      if (answer.status !== 200) throw new Error();
+      const picture = await createImageBitmap(await answer.blob());
+      if (node.dataset.key !== key) continue;
+      [node.width, node.height] = [picture.width, picture.height];
+      node.getContext("2d").drawImage(picture, 0, 0);
+    } catch (error) {
+      if (node.dataset.key === key) node.hidden = true;
+    }
+  }
+  previews.isBusy = false;
 }
 
 // The answer to a retry, where it was asked for.

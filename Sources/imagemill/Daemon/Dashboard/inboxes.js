@@ -1,6 +1,6 @@
 // The inboxes, sorted by trouble, and those that are paused.
 const figures = [["settling", "settling"], ["ready", "ready"], ["in-progress", "in progress"], ["waiting", "waiting"], ["blocked", "blocked"],
-  ["done", "done"], ["failed-now", "in failed/"]];
+  ["done", "done"], ["failed-now", "in failed/"], ["passed-over", "left alone"]];
 // Inboxes without trouble that are shown at first.
 let quietShown = 12;
 // Those that an operator has to see first. What comes and goes with each picture does not change the order.
@@ -60,7 +60,9 @@ function fillInbox(node, inbox, failed, all) {
   }
   fillPauseControls(node.querySelector(".pausing"), inbox);
   const notes = [...inbox.obstacles.map(entry => "blocked: " + shown(entry.path.path) + ": " + shown(entry.message)),
-    ...inbox["settling-sources"].map(entry => "settling: " + shown(entry.path.path) + ": " + entry.reason + ", decoded anyway in " + span(entry["seconds-left"]))];
+    ...inbox["settling-sources"].map(entry => "settling: " + shown(entry.path.path) + ": " + entry.reason + ", decoded anyway in " + span(entry["seconds-left"])),
+    ...inbox["passed-over-files"].map(entry => "left alone: " + shown(entry.path.path) + ": " + shown(entry.message)),
+    ...(inbox["passed-over"] > inbox["passed-over-files"].length ? ["and " + number(inbox["passed-over"] - inbox["passed-over-files"].length) + " more are left alone"] : [])];
   list(node.querySelector(".notes"), notes.map((text, index) => ({text, index})), line => line.index, () => element("li", "path"), (line, {text}) => set(line, text));
 }
 

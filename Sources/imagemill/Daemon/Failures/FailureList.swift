@@ -28,6 +28,8 @@ struct FailureList: Encodable, Sendable {
         var attempts: Int?
         var time: String?
         var remedy: String?
+        /// There may be a small picture of it.
+        var isShown: Bool
     }
 
     /// In `failed/`, whatever is asked for.
@@ -79,6 +81,26 @@ struct FailureList: Encodable, Sendable {
 extension StandingFailures.Entry {
     /// An entry without a time counts as the oldest.
     fileprivate var time: String { note?.time ?? "" }
+
+    /// Whether a worker may try to make a small picture of it.
+    var canBeShown: Bool { bytes != nil && (FailureCode(rawValue: code)?.leavesPicture ?? false) }
+}
+
+extension FailureCode {
+    /// Whether a source that has failed for this reason may still be rendered. What is no picture, is refused for its
+    /// size, or has cost a worker is not tried again for a look at it.
+    fileprivate var leavesPicture: Bool {
+        switch self {
+        case .truncated, .corrupt, .unsupportedColour, .noSuchPage, .emptyResult, .overlayDoesNotFit,
+            .tooLargeForFormat, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .diskFull,
+            .outputNotWritable, .ioError, .permissionDenied, .notFound, .changedWhileRead, .changedSincePlan, .internal:
+            true
+        case .empty, .notAnImage, .unsupportedFormat, .tooManyPixels, .tooLongSide, .tooManyBands, .tooManyFrames,
+            .tooManyScans, .tooManyMembers, .tooManyBytes, .tooMuchMetadata, .tooMuchMemory, .isADirectory,
+            .notARegularFile, .unequalSizes, .setMemberFailed, .timedOut, .workerCrashed, .outOfMemory:
+            false
+        }
+    }
 }
 
 extension FailureList.Failure {
@@ -87,6 +109,6 @@ extension FailureList.Failure {
         self.init(
             inbox: inbox, path: entry.path.text, name: BytePath(inbox).appending(entry.path).percentEncoded,
             bytes: entry.bytes, code: entry.code, message: note?.message, stage: note?.stage, attempts: note?.attempts,
-            time: note?.time, remedy: FailureList.remedy(entry.code, note))
+            time: note?.time, remedy: FailureList.remedy(entry.code, note), isShown: entry.canBeShown)
     }
 }

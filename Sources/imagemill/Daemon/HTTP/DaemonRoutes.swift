@@ -41,6 +41,7 @@ struct DaemonRoutes: HTTPRoutes {
             let offset = Int(request.query["offset"] ?? "") ?? 0
             return .later(.listing) { .json(FailureList(control.standing, query, offset: offset)) }
         case (.get, "/api/failures/original"): return try original(request.query["name"] ?? "")
+        case (.get, "/api/failures/picture"): return try picture(request.query["name"] ?? "")
         case (.get, let path) where path.hasPrefix(Self.results): return try rendition(path)
         case (.post, let path), (.get, let path), (.head, let path):
             // The path exists, but not for this method.
@@ -53,7 +54,8 @@ struct DaemonRoutes: HTTPRoutes {
 
     private static let known: Set = [
         "/", "/api/status", "/api/dashboard", "/api/events", "/metrics", "/healthz", "/readyz", "/api/reload",
-        "/api/retry", "/api/failures", "/api/failures/original", "/api/pause",
+        "/api/retry", "/api/failures", "/api/failures/original",
+        "/api/failures/picture", "/api/pause",
         "/api/resume", "/api/history", "/api/configuration", "/report",
     ]
     private static let results = "/api/results/"
@@ -92,21 +94,54 @@ struct DaemonRoutes: HTTPRoutes {
         }
     }
 
-    /// The original of a failed source, as a file to save. The name is that of one in the list, and nothing else can be
-    /// asked for.
+    /// A source in `failed/` that a request names.
+    private struct FailedSource {
+        let inbox: String
+        let folder: BytePath
+        /// From that folder.
+        let path: BytePath
+        let control: any DaemonControl
+
+        static let gone = HTTPRefusal(.notFound, "this source is not in failed/ any more")
+
+        /// - Parameter name: one of the list; nothing else can be asked for.
+        init(_ name: String, _ control: any DaemonControl) throws(HTTPRefusal) {
+            guard let name = BytePath(percentEncoded: name),
+                let inbox = name.components.first.map({ BytePath($0).text }),
+                let folder = control.failedFolder(of: inbox)
+            else { throw Self.gone }
+            (self.inbox, self.folder, self.control) = (inbox, folder, control)
+            path = name.relative(below: BytePath(inbox))
+        }
+
+        /// Its entry in the list.
+        var entry: StandingFailures.Entry? {
+            (control.standing[inbox]?.failures?.entries ?? []).first { $0.path == path }
+        }
+    }
+
+    /// The original of a failed source, as a file to save.
     private func original(_ name: String) throws(HTTPRefusal) -> HTTPHandling {
-        let gone = HTTPRefusal(.notFound, "this source is not in failed/ any more")
-        guard let name = BytePath(percentEncoded: name), let inbox = name.components.first.map({ BytePath($0).text }),
-            let folder = control.failedFolder(of: inbox)
-        else { throw gone }
-        let (control, path) = (control, name.relative(below: BytePath(inbox)))
-        return .later(.file(folder: folder)) {
-            let entries = control.standing[inbox]?.failures?.entries ?? []
-            guard let entry = entries.first(where: { $0.path == path }) else { return HTTPResponse(gone) }
+        let source = try FailedSource(name, control)
+        return .later(.file(folder: source.folder)) {
+            guard let entry = source.entry else { return HTTPResponse(FailedSource.gone) }
             guard entry.bytes != nil else {
                 return HTTPResponse(HTTPRefusal(.conflict, "this source is a set of several files"))
             }
-            return Self.answer(path, in: folder, orElse: gone) { .attachment($0, named: path) }
+            return Self.answer(source.path, in: source.folder, orElse: FailedSource.gone) {
+                .attachment($0, named: source.path)
+            }
+        }
+    }
+
+    /// A small picture of a failed source, which a worker makes of it: what is sent is the program's own.
+    private func picture(_ name: String) throws(HTTPRefusal) -> HTTPHandling {
+        let source = try FailedSource(name, control)
+        return .later(.picture(folder: source.folder)) {
+            guard let entry = source.entry, entry.canBeShown,
+                let picture = source.control.picture(ofFailed: source.path, in: source.inbox)
+            else { return .nothing }
+            return .picture(picture, type: "image/png", named: BytePath("preview.png"))
         }
     }
 

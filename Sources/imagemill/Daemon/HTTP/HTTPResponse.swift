@@ -4,7 +4,7 @@ import Pipeline
 
 /// The statuses that the daemon answers with.
 enum HTTPStatus: Int, Sendable {
-    case ok = 200
+    case ok = 200, noContent = 204
     case badRequest = 400, unauthorized, forbidden = 403, notFound, methodNotAllowed
     case conflict = 409, bodyTooLarge = 413, headTooLarge = 431
     case notImplemented = 501, unavailable = 503
@@ -12,6 +12,7 @@ enum HTTPStatus: Int, Sendable {
     var phrase: String {
         switch self {
         case .ok: "OK"
+        case .noContent: "No Content"
         case .badRequest: "Bad Request"
         case .unauthorized: "Unauthorized"
         case .forbidden: "Forbidden"
@@ -62,6 +63,9 @@ struct HTTPResponse: Sendable {
             headers: [sandbox, ("Content-Disposition", "inline; filename*=UTF-8''\(fileName(name))")])
     }
 
+    /// There is nothing to show, and nothing is wrong: a browser does not complain of that.
+    static let nothing = HTTPResponse(status: .noContent, type: "", body: [])
+
     private static let sandbox = ("Content-Security-Policy", "default-src 'none'; sandbox")
 
     /// The last part of a path in the form of RFC 8187; it has no bytes that are not ASCII.
@@ -89,8 +93,11 @@ struct HTTPResponse: Sendable {
     /// As it is sent.
     /// - Parameter isHead: without the body.
     func bytes(isHead: Bool = false) -> [UInt8] {
-        var lines = ["HTTP/1.1 \(status.rawValue) \(status.phrase)", "Content-Type: \(type)"]
-        if !isStream { lines.append("Content-Length: \(body.count)") }
+        var lines = ["HTTP/1.1 \(status.rawValue) \(status.phrase)"]
+        if status != .noContent {
+            lines.append("Content-Type: \(type)")
+            if !isStream { lines.append("Content-Length: \(body.count)") }
+        }
         lines.append("Cache-Control: \(isKept ? "private, max-age=86400" : "no-store")")
         lines += Self.always + headers.map { "\($0.name): \($0.value)" }
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (isHead ? [] : body)

@@ -25,10 +25,13 @@ enum HTTPWork: Hashable, Sendable {
     case report
     /// Reading a file of a folder, whose file system may hang.
     case file(folder: BytePath)
+    /// Rendering a source of a folder small.
+    case picture(folder: BytePath)
 
     fileprivate var limit: Int {
         switch self {
         case .reload, .retry, .report: 1
+        case .picture: 2
         case .file, .listing, .ledger: 4
         }
     }
@@ -38,6 +41,7 @@ enum HTTPWork: Hashable, Sendable {
         switch self {
         case .reload, .retry, .report: nil
         case .file, .listing, .ledger: .seconds(5)
+        case .picture: .seconds(15)
         }
     }
 
@@ -46,6 +50,7 @@ enum HTTPWork: Hashable, Sendable {
         case .reload: HTTPRefusal(.unavailable, "the daemon is at another reload; ask again in a moment")
         case .retry: HTTPRefusal(.unavailable, "the daemon is at another retry; ask again in a moment")
         case .file: HTTPRefusal(.unavailable, "too many files are being read")
+        case .picture: HTTPRefusal(.unavailable, "other pictures are being made; ask again in a moment")
         case .ledger: HTTPRefusal(.unavailable, "the ledger is busy; ask again in a moment")
         case .report: HTTPRefusal(.unavailable, "another report is being made; ask again in a moment")
         case .listing: HTTPRefusal(.unavailable, "too many lists are being made; ask again in a moment")
@@ -227,9 +232,9 @@ final class HTTPServer: Sendable {
             switch try routes.handle(request) {
             case .now(let response) where response.isStream && clients.streams(at: client.address) >= Self.mostStreams:
                 throw HTTPRefusal(.unavailable, "too many are watching live; this page asks now and then instead")
-            case .now(let response): client.answer(response)
+            case .now(let response): client.answer(response.encoded(for: request))
             case .later(let kind, let work):
-                try start(kind, work, for: number)
+                try start(kind, { work().encoded(for: request) }, for: number)
                 client.connection.waits(until: kind.patience.map { .now + $0 })
             }
         } catch {

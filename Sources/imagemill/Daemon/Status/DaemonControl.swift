@@ -30,6 +30,8 @@ protocol DaemonControl: Sendable {
     func rendition(_ index: Int, of result: Int) -> ServedRendition?
     /// The folder `failed/` of an inbox; nil if there is none.
     func failedFolder(of inbox: String) -> BytePath?
+    /// A small picture of a source in that folder, as a PNG; nil if it cannot be rendered. On a thread of its own.
+    func picture(ofFailed path: BytePath, in inbox: String) -> [UInt8]?
     /// Reads the configuration again, and returns when the new one is at work or was refused. On a thread of its own.
     func reload() -> ControlReply
     /// Pauses an inbox until it is resumed, or ends that. On a thread of its own.

@@ -22,22 +22,9 @@ struct StatusTable {
     // MARK: - What is wrong
 
     private var verdict: String {
-        let requested = status.inboxes.count { $0.paused?.reason == .byRequest }
-        let paused = status.inboxes.count { $0.state == .paused } - requested
-        let blocked = status.inboxes.reduce(0) { $0 + $1.blocked }
-        let isKnown = status.inboxes.contains { failures[$0.name] != nil }
-        let failed = status.inboxes.reduce(0) { $0 + (failures[$1.name]?.count ?? $1.failedNow ?? 0) }
-        let troubles = [
-            status.reload.state == .refused ? "the new configuration was refused" : nil,
-            paused > 0 ? "\(paused) of \(counted(status.inboxes.count, "inbox", "inboxes")) paused" : nil,
-            requested > 0 ? "\(requested) paused by request" : nil,
-            blocked > 0 ? "\(counted(blocked, "file")) blocked" : nil,
-            failed > 0 ? "\(counted(failed, "source")) failed" : nil,
-            !isKnown && !status.recentFailures.isEmpty ? "some sources failed" : nil,
-            status.cache?.trouble != nil ? "the cache is not used" : nil,
-        ].compactMap(\.self)
-        guard !troubles.isEmpty else { return paint.green("all is well") }
-        return paint.red(troubles.joined(separator: ", "))
+        let counts = status.inboxes.compactMap { failures[$0.name]?.count ?? $0.failedNow }
+        let troubles = Headline.troubles(status, failed: counts.isEmpty ? nil : counts.reduce(0, +))
+        return troubles.isEmpty ? paint.green("all is well") : paint.red(troubles.joined(separator: ", "))
     }
 
     private var head: String {

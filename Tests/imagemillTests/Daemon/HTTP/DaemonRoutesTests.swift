@@ -100,6 +100,39 @@ import Testing
         }
     }
 
+    @Test func `a source that was refused or has cost a worker has no picture, and no other file has one`() throws {
+        let folder = try TemporaryFolder()
+        let failed = BytePath(folder.path("failed"))
+        for code in FailureCode.allCases {
+            try folder.write("x", to: "failed/\(code.rawValue)")
+            let note = FailureNote(
+                source: BytePath(code.rawValue), inbox: BytePath("/in"), quarantined: BytePath(code.rawValue),
+                pipeline: BytePath("/p.yaml"), failure: Failure(code, stage: "read", "so"), attempts: 1)
+            try folder.write(json(note), to: "failed/\(code.rawValue).error.json")
+        }
+        try folder.write("x", to: "failed/without-note")
+        try folder.write("x", to: "failed/set/a")
+        let standing = Standing(failures: StandingFailures(failed, describing: 100))
+        let routes = DaemonRoutes(control: FakeDaemon(standing: ["in": standing], failed: ["in": failed]))
+        func picture(_ name: String) throws -> HTTPResponse {
+            try answer(routes, "/api/failures/picture", ["name": "in/" + name])
+        }
+        let shown = try FailureCode.allCases.filter { try picture($0.rawValue).status == .ok }
+        let list = FailureList(["in": standing], FailureQuery(), offset: 0)
+        for failure in list.failures { #expect(failure.isShown == shown.contains { $0.rawValue == failure.code }) }
+        #expect(shown.contains(.nameTaken) && shown.contains(.truncated))
+        for code in [FailureCode.notAnImage, .tooManyPixels, .tooMuchMemory, .timedOut, .workerCrashed, .outOfMemory] {
+            #expect(!shown.contains(code), "\(code)")
+        }
+        let sent = try picture("name-taken")
+        #expect(sent.type == "image/png" && sent.body.count == 10)
+        #expect(sent.headers.contains { $0 == ("Content-Security-Policy", "default-src 'none'; sandbox") })
+        for name in ["without-note", "set", "set/a", "nowhere", "../x", ""] {
+            #expect(try picture(name).status == .noContent, "\(name)")
+        }
+        #expect(throws: HTTPRefusal.self) { try answer(routes, "/api/failures/picture", ["name": "nowhere/x"]) }
+    }
+
     @Test func `health and readiness are told apart`() throws {
         var starting = FakeDaemon.busy
         starting.state = .draining

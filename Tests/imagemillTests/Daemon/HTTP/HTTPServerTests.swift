@@ -8,12 +8,13 @@ import Testing
 @testable import Engine
 @testable import imagemill
 
-/// Reads a file of the outbox that the path names; `/slow` hangs.
+/// Reads a file of the outbox that the path names, or makes a picture of one; `/slow` hangs.
 private struct TwoOutboxes: HTTPRoutes {
     let hang: Monitor<Bool>
 
     func handle(_ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling {
-        .later(.file(folder: BytePath(request.path))) {
+        let folder = BytePath(request.path)
+        return .later(request.query["picture"] == nil ? .file(folder: folder) : .picture(folder: folder)) {
             if request.path == "/slow" { hang.wait { $0 ? () : nil } }
             return .text("read\n")
         }
@@ -264,6 +265,21 @@ private struct TwoOutboxes: HTTPRoutes {
         #expect(try await answer(slow[4]).contains("too many files are being read"))
         #expect(try await answer(client(saying: "GET /fast HTTP/1.1\r\n\r\n")).hasSuffix("\r\n\r\nread\n"))
         for client in slow.prefix(4) {
+            #expect(try await answer(client).contains("the file system does not answer"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `pictures of a folder that hangs hold up neither other pictures nor files`() async throws {
+        let hang = Monitor(false)
+        defer { hang.change { $0 = true } }
+        let server = try HTTPServer([.unix(path)], TwoOutboxes(hang: hang))
+        defer { server.stop() }
+        let slow = try (0..<3).map { _ in try client(saying: "GET /slow?picture HTTP/1.1\r\n\r\n") }
+        #expect(try await answer(slow[2]).contains("other pictures are being made"))
+        #expect(try await answer(client(saying: "GET /fast?picture HTTP/1.1\r\n\r\n")).hasSuffix("\r\n\r\nread\n"))
+        #expect(try await answer(client(saying: "GET /fast HTTP/1.1\r\n\r\n")).hasSuffix("\r\n\r\nread\n"))
+        for client in slow.prefix(2) {
             #expect(try await answer(client).contains("the file system does not answer"))
         }
     }

@@ -44,6 +44,13 @@ import Testing
         #expect(Headline(blocked, failed: 0) == Headline(level: .attention, sentence: "2 blocked"))
     }
 
+    @Test func `a cache that is not used, and failures of which the number is not known, are said`() {
+        var busy = FakeDaemon.busy
+        busy.inboxes = []
+        #expect(Headline.troubles(busy, failed: nil) == ["configuration refused", "some failed", "cache not used"])
+        #expect(Headline.troubles(busy, failed: 0) == ["configuration refused", "cache not used"])
+    }
+
     @Test func `if nothing is wrong it says what there is to do`() {
         #expect(
             Headline(status([inbox("a"), inbox("b")]), failed: 0)

@@ -56,6 +56,15 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
+    @Test func `nobody but its owner may write to the file of the lock, whatever the mask`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        let result = try await runner.shell(
+            "umask 0; \"$IMAGEMILL\" run p.yaml in -o out >/dev/null && stat -c %a out/.imagemill/lock")
+        #expect(result.output == "644\n", "\(result.errors)")
+    }
+
     @Test func `a link in place of the lock is not followed`() throws {
         try folder.write("mine", to: "victim")
         try FileManager.default.createDirectory(

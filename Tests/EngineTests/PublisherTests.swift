@@ -118,6 +118,24 @@ import Testing
     }
 
     @Test(arguments: [Durability.none, .synced])
+    func `an old report whose name somebody else has taken meanwhile is removed by a rollback`(
+        durability: Durability
+    ) throws {
+        _ = publish(durability, try source("a.jpg", ["a.webp"], text: "old", report: "reports/a.json"))
+        try folder.write("mine", to: "out/z.webp/file")
+        let failing = try source(
+            "a.jpg", ["a.webp", "z.webp"], owned: ["a.webp", "z.webp", "reports/a.json"], report: "reports/a.json")
+        // The name is free between the withdrawal and the rollback.
+        let outcomes = publish(durability, try source("0.jpg", ["reports/a.json"]), failing)
+        guard case .published = outcomes[0], case .failed = outcomes[1] else {
+            Issue.record("\(outcomes)")
+            return
+        }
+        let left = try files().filter { !$0.key.hasSuffix(".part") }
+        #expect(left == ["a.webp": "old", "reports/a.json": "new", "z.webp/file": "mine"])
+    }
+
+    @Test(arguments: [Durability.none, .synced])
     func `a name taken in between is reported, its file is untouched, and the outputs get other names`(
         durability: Durability
     ) throws {

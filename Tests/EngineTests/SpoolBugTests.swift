@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test
-    func `a set that is too deep fails with a sentence, and goes to failed/ as it is; one that is kept is not copied`()
+    func `a set that is too deep fails with a sentence, and goes to failed/ as it is; one that is kept fails too`()
         throws
     {
         try folder.write("x", to: "in/deep/1.png")
@@ -203,11 +203,10 @@ import Testing
         let (job, kept) = (try fixture.job("deep", isSet: true), try fixture.job("deep", isSet: true, keeps: true))
         try makeChain(9_000, below: folder.path("in/deep"))
         try withFewDescriptors {
-            guard case .blocked(let error) = fixture.claim(kept) else {
-                Issue.record("copied")
-                return
-            }
-            #expect(error.description.contains("the folder 'deep' has folders more than 64 levels deep"))
+            #expect(fixture.claim(kept) == .claimed)
+            let refusal = #expect(throws: Failure.self) { try fixture.open(kept) }
+            #expect(refusal?.message.contains("the folder 'deep' has folders more than 64 levels deep") == true)
+            try fixture.settle(kept)
             #expect(fixture.claim(job) == .claimed)
             let failure = #expect(throws: Failure.self) { try fixture.open(job) }
             #expect(failure?.message.contains("the folder 'deep' has folders more than 64 levels deep") == true)
@@ -216,6 +215,24 @@ import Testing
         }
         #expect(try root.names() == [] && fixture.entries() == [])
         #expect(try Directory(spool.path(.failed)).removeTree(BytePath("deep")))
+    }
+
+    @Test(arguments: [false, true])
+    func `a set of too many members fails with that code, whether it is moved or kept, and is not copied`(
+        keeps: Bool
+    ) throws {
+        for number in 0...OpenedSet.most { try folder.write("", to: "in/big/\(number).png") }
+        let job = try fixture.claimed("big", isSet: true, keeps: keeps)
+        // As a start after a crash finds it.
+        #expect(fixture.claim(job) == .claimed)
+        #expect(try fixture.place(job) == .spool)
+        let failure = #expect(throws: Failure.self) { try fixture.open(job) }
+        #expect(failure?.code == .tooManyMembers)
+        guard keeps else { return }
+        #expect(try fixture.list(fixture.work).allSatisfy { !$0.hasSuffix(".png") })
+        try fixture.settle(job)
+        #expect(try fixture.list(fixture.work) == [])
+        #expect(try fixture.list("in").count == OpenedSet.most + 2)
     }
 
     // MARK: - B11

@@ -82,13 +82,14 @@ import Testing
         #expect(try fixture.entries() == [])
     }
 
-    @Test func `what the system does not let go is blocked with the reason, and stays`() async throws {
+    @Test(.enabled(if: TestMachine.canForbidRemoval, "no file can be made immutable here"))
+    func `what the system does not let go is blocked with the reason, and stays`() async throws {
         try folder.write("abc", to: "in/a.jpg")
         let job = try fixture.job("a.jpg")
         // Root is not held up by permissions, but by this.
         let fix = TestMachine.isRoot ? "chattr -i '\(folder.path)/in/a.jpg'" : "chmod 755 '\(folder.path)/in'"
         let spoil = TestMachine.isRoot ? "chattr +i '\(folder.path)/in/a.jpg'" : "chmod 555 '\(folder.path)/in'"
-        guard try await CommandRunner().shell(spoil).exit == 0 else { return }
+        try #require(try await CommandRunner().shell(spoil).exit == 0)
         let outcome = fixture.claim(job)
         _ = try await CommandRunner().shell(fix)
         guard case .blocked(let error) = outcome else {
@@ -398,11 +399,11 @@ import Testing
 
     // MARK: - A mount below the inbox
 
-    /// Works with a file system of its own at `in/sub`; does nothing if none can be mounted here.
+    /// Works with a file system of its own at `in/sub`.
     private func withMount(_ work: (String) async throws -> Void) async throws {
         let place = folder.path("in/sub")
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-        guard try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0 else { return }
+        try #require(try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0)
         do {
             try await work(place)
         } catch {
@@ -411,7 +412,9 @@ import Testing
         _ = try await CommandRunner().shell("umount --lazy '\(place)'")
     }
 
-    @Test(.enabled(if: TestMachine.isRoot, "only root can mount"), arguments: [OriginalPolicy.move, .delete])
+    @Test(
+        .enabled(if: TestMachine.canMount, "no file system can be mounted here"),
+        arguments: [OriginalPolicy.move, .delete])
     func `a file on a mount below the inbox is copied, and then removed there`(policy: OriginalPolicy) async throws {
         try await withMount { _ in
             try folder.write("abc", to: "in/sub/a.jpg")
@@ -428,7 +431,7 @@ import Testing
     }
 
     @Test(
-        .enabled(if: TestMachine.isRoot, "only root can mount"),
+        .enabled(if: TestMachine.canMount, "no file system can be mounted here"),
         arguments: ["a.jpg", ".imagemill-", "by another claim"])
     func `an original that a crash left on a mount after its copy is removed by the next start`(left: String)
         async throws
@@ -451,7 +454,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: TestMachine.isRoot, "only root can mount"))
+    @Test(.enabled(if: TestMachine.canMount, "no file system can be mounted here"))
     func `what comes under the name of a file on a mount while that is copied is left there`() async throws {
         var calls = NameCalls.system
         calls.rename = { from, name, to, newName in
@@ -466,7 +469,7 @@ import Testing
         let fixture = try SpoolFixture(calls: calls)
         let place = fixture.folder.path("in/sub")
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-        guard try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0 else { return }
+        try #require(try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0)
         try fixture.folder.write("abc", to: "in/sub/a.jpg")
         let outcome = fixture.claim(try fixture.job("sub/a.jpg"))
         let (text, work) = (try fixture.folder.text("in/sub/a.jpg"), try fixture.list(fixture.work))
@@ -474,7 +477,7 @@ import Testing
         #expect(outcome == .changed && text == "new" && work == [])
     }
 
-    @Test(.enabled(if: TestMachine.isRoot, "only root can mount"))
+    @Test(.enabled(if: TestMachine.canMount, "no file system can be mounted here"))
     func `what cannot be removed from a mount below the inbox is blocked alone, and so is a set there`() async throws {
         try await withMount { place in
             try folder.write("abc", to: "in/sub/a.jpg")
@@ -486,7 +489,7 @@ import Testing
             }
             #expect(reason.code == EXDEV)
             let job = try fixture.job("sub/a.jpg")
-            guard try await CommandRunner().shell("mount -o remount,ro '\(place)'").exit == 0 else { return }
+            try #require(try await CommandRunner().shell("mount -o remount,ro '\(place)'").exit == 0)
             guard case .blocked(let error) = fixture.claim(job) else {
                 Issue.record("taken from a file system that is read-only")
                 return

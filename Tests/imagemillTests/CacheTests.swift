@@ -179,8 +179,8 @@ import Testing
         #expect(runner.files(in: "one").count == 2)
     }
 
-    @Test func `a cache whose disk is full goes on without, and that is said once`() async throws {
-        guard TestMachine.isRoot else { return }
+    @Test(.enabled(if: TestMachine.canUnshareMounts, "no namespace of mounts can be made here"))
+    func `a cache whose disk is full goes on without, and that is said once`() async throws {
         let line = """
             mkdir cache && mount -t tmpfs -o size=64k none cache || exit 99
             "$IMAGEMILL" run p.yaml in -o out --cache cache; echo "exit $?"; umount cache
@@ -188,7 +188,6 @@ import Testing
         try runner.folder.write("renditions:\n  a: { save: { format: tiff, compression: none } }\n", to: "p.yaml")
         try runner.folder.write(try await SamplePicture.noise(width: 400, height: 300), to: "in/c.jpg")
         let result = try await runner.shell("cd '\(runner.folder.path)' && unshare -m sh -c '\(line)'")
-        guard result.exit != 99, result.output.contains("exit") else { return }
         #expect(result.output == "exit 0\n", "\(result.errors)")
         #expect(result.errors.components(separatedBy: "the work goes on without it").count == 2, "\(result.errors)")
         #expect(runner.files().count == 3)

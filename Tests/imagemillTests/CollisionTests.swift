@@ -122,6 +122,21 @@ import Testing
         #expect(try runner.report().outcomes == ["a.jpg": "skipped", "a.png": "name-taken"])
     }
 
+    @Test func `with --collision fail no fresh worker is asked about a name that is taken`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        for name in ["a", "b", "c"] {
+            try await runner.picture("in/\(name).jpg")
+            try runner.folder.write("mine", to: "out/\(name).webp")
+        }
+        let result = try await runner.shell(
+            "IMAGEMILL_FAULT_LOG=passes \"$IMAGEMILL\" run p.yaml in -o out --collision fail --jobs 1")
+        #expect(result.exit == 2)
+        #expect(try runner.report().outcomes == ["a.jpg": "name-taken", "b.jpg": "name-taken", "c.jpg": "name-taken"])
+        let passes = try runner.folder.text("passes").split(separator: "\n")
+        #expect(passes.filter { $0 == "after-worker-start" }.count == 3, "each source is looked at once")
+    }
+
     @Test func `with --collision fail a stranger's file is named as what it is`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()

@@ -53,6 +53,20 @@ import Testing
         #expect(!syncs.contains { $0.hasSuffix(".jpg") }, "\(syncs)")
     }
 
+    @Test(.enabled(if: TestMachine.canMount, "no file system can be mounted here"))
+    func `each file system below the output folder that has renditions is synced`() async throws {
+        try await runner.picture("in/sub/0.jpg")
+        let mounted = try await runner.shell(
+            "for i in $(seq 1 20); do cp in/sub/0.jpg in/$i.jpg; done; mkdir -p out/sub; mount -t tmpfs tmpfs out/sub")
+        try #require(mounted.exit == 0, "\(mounted.errors)")
+        let (result, syncs) = try await run()
+        _ = try await runner.shell("umount --lazy out/sub")
+        #expect(result.exit == 0, "\(result.errors)")
+        let out = runner.folder.path + "/out"
+        #expect(
+            syncs.filter { $0.hasPrefix("syncfs ") }.sorted() == ["syncfs \(out)", "syncfs \(out)/sub"], "\(syncs)")
+    }
+
     @Test func `very many renditions are synced while others are rendered, and at the end`() async throws {
         try await runner.picture("in/0.jpg")
         _ = try await runner.shell("for i in $(seq 1 1100); do cp in/0.jpg in/$i.jpg; done")

@@ -19,7 +19,7 @@ package final class OutboxLock: Sendable {
     package init(_ location: OutboxLocation) throws {
         try FileSystem.makeDirectories(location.state)
         let descriptor = withPath(location.lock) {
-            clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666)
+            clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o644)
         }
         guard descriptor >= 0 else { throw SystemError("open the lock '\(location.lock.printable)'") }
         file = OpenFile(owning: descriptor)

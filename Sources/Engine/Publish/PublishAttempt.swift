@@ -218,7 +218,7 @@ final class PublishAttempt {
                 restore(file, kept)
                 folders.append(file.folder)
             case .withdrawn(let folder, let name, let kept):
-                try? folder.move(kept, to: folder, as: name)
+                putBack(kept, as: name, in: folder)
                 folders.append(folder)
             }
         }
@@ -231,12 +231,19 @@ final class PublishAttempt {
         let (folder, name) = (file.folder, file.destination.lastComponent)
         if file.isInPlace {
             try? file.withdraw(restoring: kept)
-        } else if (try? folder.status(name)) ?? nil != nil {
-            // The rename did not happen, and the old file has both names; or somebody else has replaced it since, and
-            // has the name now.
-            try? folder.remove(kept)
         } else {
-            try? folder.move(kept, to: folder, as: name)
+            // If the rename did not happen, the old file has both names.
+            putBack(kept, as: name, in: folder)
+        }
+    }
+
+    /// Gives an old file its name again. If something is there, that has taken its place, and the old file is removed:
+    /// nothing else would ever do that.
+    private func putBack(_ kept: BytePath, as name: BytePath, in folder: Directory) {
+        do throws(SystemError) {
+            try folder.move(kept, to: folder, as: name)
+        } catch {
+            if error.code == EEXIST { try? folder.remove(kept) }
         }
     }
 

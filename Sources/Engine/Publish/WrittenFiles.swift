@@ -10,12 +10,15 @@ package final class WrittenFiles: Sendable {
         var paths: [BytePath] = []
         var count = 0
         var isSyncing = false
-        /// Open from the first sync of the file system on: it tells this descriptor of errors since the last one.
-        var root: Directory?
+        /// A folder of each file system that files were written to, by its device. It stays open: the system tells its
+        /// descriptor of errors since the last sync.
+        var fileSystems: [UInt64: (path: BytePath, folder: Directory)] = [:]
+        /// The folders whose file system is known, as paths from the output folder.
+        var folders: Set<BytePath> = []
         var error: SystemError?
     }
 
-    /// So few are synced one by one. More are synced by one call, which writes besides whatever other programs have
+    /// So few are synced one by one. More are synced by one call for each file system, which writes besides whatever other programs have
     /// written to the file system.
     private static let few = 16
     /// After so many, that call is made while others are rendered, so that the last one has little left to do.
@@ -25,6 +28,7 @@ package final class WrittenFiles: Sendable {
     package init(in outbox: BytePath) { self.outbox = outbox }
 
     package func add(_ files: Fingerprint) {
+        for folder in [BytePath([])] + Set(files.files.map(\.name.directory)) { noteFileSystem(of: folder) }
         let isDue = state.change { state in
             let rounds = state.count / Self.many
             state.count += files.files.count
@@ -33,29 +37,44 @@ package final class WrittenFiles: Sendable {
             state.isSyncing = true
             return true
         }
-        if isDue && !startThread({ [self] in syncFileSystem() }) { state.change { $0.isSyncing = false } }
+        if isDue && !startThread({ [self] in syncFileSystems() }) { state.change { $0.isSyncing = false } }
     }
 
     /// Waits until all of them have reached the disk.
     package func sync() throws(SystemError) {
         let (paths, count) = state.wait { $0.isSyncing ? nil : ($0.paths, $0.count) }
         if count > Self.few {
-            syncFileSystem()
+            syncFileSystems()
         } else if count > 0 {
             return try sync(paths)
         }
         if let error = state.change({ $0.error }) { throw error }
     }
 
-    private func syncFileSystem() {
-        var trouble: SystemError?
+    /// Another file system may be mounted on any folder below the output folder.
+    private func noteFileSystem(of path: BytePath) {
+        guard state.change({ $0.folders.insert(path).inserted }) else { return }
         do throws(SystemError) {
-            let known = state.change { $0.root }
-            let root = if let known { known } else { try Directory(outbox) }
-            state.change { $0.root = root }
-            try root.syncFileSystem("'\(outbox.printable)'")
+            try ifThere { () throws(SystemError) in
+                let folder = try Directory(outbox).folder(path)
+                let device = try folder.identity.device
+                state.change { state in
+                    if state.fileSystems[device] == nil { state.fileSystems[device] = (path, folder) }
+                }
+            }
         } catch {
-            trouble = error
+            state.change { $0.error = $0.error ?? error }
+        }
+    }
+
+    private func syncFileSystems() {
+        var trouble: SystemError?
+        for (path, folder) in state.change({ Array($0.fileSystems.values) }) {
+            do throws(SystemError) {
+                try folder.syncFileSystem("'\(outbox.appending(path).printable)'")
+            } catch {
+                trouble = trouble ?? error
+            }
         }
         state.change { state in
             state.error = state.error ?? trouble

@@ -6,10 +6,30 @@ import Pipeline
 /// set, and what is more than a set may have is left out.
 struct SetContents {
     /// Why a folder is no set: a part of it was not looked into.
-    enum Excess {
+    enum Excess: String, CaseIterable {
         /// It has folders that are deeper than those of sets may be.
         case depth
         case count
+
+        /// The file in a job's folder that says so of an original that was not copied.
+        var mark: BytePath { BytePath("excess-\(rawValue)") }
+
+        /// What a job's folder says of its original; nil if that was copied, or moved.
+        static func marked(in job: Directory) throws(SystemError) -> Excess? {
+            for excess in allCases where try job.status(excess.mark) != nil { return excess }
+            return nil
+        }
+
+        /// - Parameter set: the path of its folder.
+        func failure(of set: BytePath) -> Failure {
+            switch self {
+            case .depth:
+                let sentence =
+                    "the folder '\(set.printable)' has folders more than \(FolderScan.deepest) levels deep, which are not searched; make it flatter"
+                return Failure(.isADirectory, stage: "read", sentence)
+            case .count: return OpenedSet.tooManyMembers
+            }
+        }
     }
 
     struct Member: Equatable {
@@ -62,13 +82,6 @@ struct SetContents {
 
     /// - Parameter set: the path of its folder.
     func checkExcess(_ set: BytePath) throws(Failure) {
-        switch excess {
-        case .depth:
-            let sentence =
-                "the folder '\(set.printable)' has folders more than \(FolderScan.deepest) levels deep, which are not searched; make it flatter"
-            throw Failure(.isADirectory, stage: "read", sentence)
-        case .count: throw OpenedSet.tooManyMembers
-        case nil: break
-        }
+        if let excess { throw excess.failure(of: set) }
     }
 }

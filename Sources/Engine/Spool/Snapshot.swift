@@ -16,10 +16,10 @@ struct Snapshot {
     /// Its name while it is incomplete.
     static let part = BytePath("source.part")
 
-    /// - Throws: EBUSY if the source is not what was observed, or was written to meanwhile; EINVAL, with a sentence, if
-    ///   a set is too deep or too large.
+    /// Of a set that is too deep or too large, an empty folder and a mark are made: it will be refused.
+    /// - Throws: EBUSY if the source is not what was observed, or was written to meanwhile.
     func make() throws(SystemError) {
-        try target.removeTree(Self.part)
+        for name in [Self.part] + SetContents.Excess.allCases.map(\.mark) { try target.removeTree(name) }
         let folder = try root.folder(job.path.directory)
         if job.isSet { try copySet(folder.folder(job.path.lastComponent)) } else { try copyFile(folder) }
         do throws(SystemError) {
@@ -40,12 +40,12 @@ struct Snapshot {
 
     private func copySet(_ set: Directory) throws(SystemError) {
         let contents = try SetContents(of: set, ignored: ignored)
-        do throws(Failure) {
-            try contents.checkExcess(job.path)
-        } catch {
-            throw SystemError("copy the set", code: EINVAL, because: error.message)
-        }
         let copy = try target.makingFolder(Self.part, mode: 0o700)
+        if let excess = contents.excess {
+            guard try isAsObserved() else { throw Self.changed }
+            _ = try target.making(excess.mark)
+            return
+        }
         for path in contents.folders {
             _ = try copy.folder(path.directory).makingFolder(path.lastComponent, mode: 0o700)
         }
@@ -56,10 +56,16 @@ struct Snapshot {
         for path in contents.folders + [BytePath([])] { try copy.folder(path).sync() }
         // The set must be the one that was observed, and must not have changed while it was copied.
         guard try SetContents(of: set, ignored: ignored).members.elementsEqual(contents.members, by: Self.isSame),
-            case let look = SourceLook(root: root, ignored: ignored),
-            case .source(let now, let signs) = try look.look(job.path, isSet: true), job.isObserved(now),
-            try !look.isContinued(set: job.path, signs)
+            try isAsObserved()
         else { throw Self.changed }
+    }
+
+    private func isAsObserved() throws(SystemError) -> Bool {
+        let look = SourceLook(root: root, ignored: ignored)
+        guard case .source(let now, let signs) = try look.look(job.path, isSet: true), job.isObserved(now) else {
+            return false
+        }
+        return try !look.isContinued(set: job.path, signs)
     }
 
     private static func isSame(_ one: SetContents.Member, _ other: SetContents.Member) -> Bool {

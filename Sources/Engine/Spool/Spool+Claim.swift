@@ -237,6 +237,7 @@ extension Spool {
                 && source.modified == job.observed.modified
         }
         guard source.kind == .directory else { return false }
+        if try SetContents.Excess.marked(in: folder) != nil { return true }
         let contents = try SetContents(of: folder.folder(Self.source), ignored: nil)
         return !contents.members.isEmpty && contents.bytes == job.observed.bytes
     }

@@ -55,6 +55,7 @@ extension Spool {
     private func openSet(
         of job: Job, in folder: Directory, ignoring ignored: IgnoredNames, limits: Limits
     ) throws -> SourceFile {
+        if let excess = try SetContents.Excess.marked(in: folder) { throw excess.failure(of: job.path) }
         let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
         try contents.checkExcess(job.path)
         // A set that was moved is still the folder of whoever dropped it: what came since it was observed may be

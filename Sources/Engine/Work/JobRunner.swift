@@ -203,7 +203,7 @@ package final class JobRunner {
     private func isSeenHere(_ failure: Failure, _ route: Route) -> Bool {
         switch failure.code {
         case .truncated: route.render.pipeline.file.tolerance == .nothing
-        case .tooManyScans, .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound: true
+        case .tooManyScans, .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound, .nameTaken: true
         default: false
         }
     }

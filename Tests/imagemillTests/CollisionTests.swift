@@ -133,7 +133,7 @@ import Testing
             "IMAGEMILL_FAULT_LOG=passes \"$IMAGEMILL\" run p.yaml in -o out --collision fail --jobs 1")
         #expect(result.exit == 2)
         #expect(try runner.report().outcomes == ["a.jpg": "name-taken", "b.jpg": "name-taken", "c.jpg": "name-taken"])
-        let passes = try runner.folder.text("passes").split(separator: "\n")
+        let passes = try String(decoding: runner.bytes("passes"), as: UTF8.self).split(separator: "\n")
         #expect(passes.filter { $0 == "after-worker-start" }.count == 3, "each source is looked at once")
     }
 

@@ -73,12 +73,13 @@ class Accidents:
                     file.seek(self.dice.randrange(0, max(1, size - 300)))
                     file.write(self.dice.randbytes(200))
             daemon.begin(ready=False)
+            # It says by its pauses what is wrong.
+            daemon.expected = False
             end = time.monotonic() + 10
             while time.monotonic() < end and daemon.is_alive and not daemon.is_running():
                 time.sleep(0.1)
             time.sleep(1)
             # As the documentation says: the program is stopped, and the ledger is moved away.
-            daemon.expected = False
             daemon.kill()
         for path in (ledger, *logs):
             with contextlib.suppress(FileNotFoundError):

@@ -368,6 +368,9 @@ class Oracle:
                 self.violated("report", "%r of %s (%s, %s, numbers %s) is %s and has no report of its own" % (
                     source.path, source.who, source.kind, source.habit, source.numbers, "in " + where[0] + "/" if where else "gone"))
             return
+        # An original that stays is known again under another path by the ledger alone.
+        if source.who in self.actors.ledger_lost and len({entry[1] for entry in found}) == len(found):
+            return
         # What it had under names that another program has taken stays, as does the report of it.
         if len(found) > 1 and not self.lost_names() and not any(self.was_touched(outbox, name) for entry in found for name in entry[2]):
             self.violated("version", "%r of %s has %d reports: %s" % (source.path, source.who, len(found), [entry[0] for entry in found]))

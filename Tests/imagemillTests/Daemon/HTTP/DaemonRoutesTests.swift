@@ -106,7 +106,7 @@ import Testing
         for code in FailureCode.allCases {
             try folder.write("x", to: "failed/\(code.rawValue)")
             let note = FailureNote(
-                source: BytePath(code.rawValue), inbox: BytePath("/in"), quarantined: BytePath(code.rawValue),
+                source: BytePath(code.rawValue), job: "7", inbox: BytePath("/in"), quarantined: BytePath(code.rawValue),
                 pipeline: BytePath("/p.yaml"), failure: Failure(code, stage: "read", "so"), attempts: 1)
             try folder.write(json(note), to: "failed/\(code.rawValue).error.json")
         }

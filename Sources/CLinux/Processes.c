@@ -1,4 +1,4 @@
-// New processes: copies of this one, programs, and the starter, which starts programs for a process of many descriptors.
+// New processes: copies of this one, programs, and the starter, which starts programs for one with many descriptors.
 #define _GNU_SOURCE
 #include "CLinux.h"
 #include "Guard.h"

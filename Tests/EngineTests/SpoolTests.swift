@@ -627,7 +627,9 @@ import Testing
     }
 
     @Test(arguments: [false, true], [0, Int.max / 2_000_000])
-    func `a copy in failed/ is told by its note, whatever the clock was at the time`(isSet: Bool, changed: Int) throws {
+    func `a copy in failed/ is told from others by its note, whatever the clock was at the time`(
+        isSet: Bool, changed: Int
+    ) throws {
         try folder.write("abc", to: isSet ? "in/a/1.jpg" : "in/a")
         let job = rejected(try fixture.claimed("a", isSet: isSet, keeps: true), changed: changed)
         #expect(try fixture.place(job) == .spool)

@@ -16,7 +16,7 @@ struct Snapshot {
     /// Its name while it is incomplete.
     static let part = BytePath("source.part")
 
-    /// Of a set that is too deep or too large, an empty folder and a mark are made: it will be refused.
+    /// A set that is too deep or too large gets an empty folder and a mark: it will be refused.
     /// - Throws: EBUSY if the source is not what was observed, or was written to meanwhile.
     func make() throws(SystemError) {
         for name in [Self.part] + SetContents.Excess.allCases.map(\.mark) { try target.removeTree(name) }

@@ -60,7 +60,7 @@ extension CapturePair {
 
     private func choice(tolerance: Int) -> OverlapChoice? {
         let all = candidates(tolerance: tolerance).compactMap { fit($0, tolerance: tolerance) }
-        // Of neighbours, the one that is most like.
+        // The most alike of neighbours.
         let fits = all.filter { fit in
             !all.contains { abs($0.offset - fit.offset) <= leastDistance && $0.difference < fit.difference }
         }

@@ -25,7 +25,7 @@ indirect enum Written: Equatable, Sendable {
 
     var entries: [Entry] { if case .mapping(let entries) = self { entries } else { [] } }
 
-    /// Whether a key stands anywhere in it.
+    /// Whether a key is anywhere in it.
     func contains(key: String) -> Bool {
         switch self {
         case .plain, .text: false

@@ -26,6 +26,21 @@ extension Image {
     }
 }
 
+extension Image {
+    /// How many rows of a picture, whose rows come once, can be read until one cannot.
+    package func rowsBeforeFault() throws(VipsError) -> Int {
+        let region = try Region(of: self)
+        return (0..<height).first { row in
+            do throws(VipsError) {
+                try region.prepare(rows: row..<row + 1)
+                return false
+            } catch {
+                return true
+            }
+        } ?? height
+    }
+}
+
 /// A reader and how far it has come.
 private final class RowLink {
     private let reader: any RowReader

@@ -172,6 +172,65 @@ import Vips
         #expect(try await runner.size(of: "out/cut.jpg") == [100, 100])
     }
 
+    /// PNG in the kinds that it has, and the other formats.
+    private static let tolerated: [(name: String, options: String)] = [
+        ("png", ""), ("png", "bands: 4"), ("png", "bands: 1"), ("png", "deep"), ("jpg", ""), ("gif", ""), ("webp", ""),
+        ("tif", ""), ("png", "interlaced"),
+    ]
+
+    @Test(arguments: tolerated)
+    func `what is missing of a picture that is tolerated is gray, and nothing of the picture before`(
+        name: String, options: String
+    ) async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "tolerate: truncated\nrenditions:\n  a: { save: { format: png } }\n", to: "p.yaml")
+        let bands = options.contains("bands: 4") ? 4 : options.contains("bands: 1") ? 1 : 3
+        let saver = ["jpg": "jpegsave_target", "tif": "tiffsave_target"][name] ?? "\(name)save_target"
+        // Light before dark, with a grain that does not compress.
+        for (file, base) in [("a", 200), ("b", 20)] {
+            try await runner.save(
+                "in/\(file).\(name)", as: saver, options == "interlaced" ? [("interlace", .bool(true))] : []
+            ) {
+                var random = SystemRandomNumberGenerator()
+                let image = try TestPicture.make(width: 300, height: 400, bands: bands) { _, _ in
+                    let colour = (0..<3).map { _ in UInt8(base + Int.random(in: 0..<40, using: &random)) }
+                    return Array(colour.prefix(min(bands, 3))) + (bands == 4 ? [255] : [])
+                }
+                guard options == "deep" else { return image }
+                return try image.linear([257], [0]).cast(.ushort).copy(interpretation: .rgb16)
+            }
+        }
+        let bytes = try runner.bytes("in/b.\(name)")
+        try runner.folder.write(Array(bytes.prefix(bytes.count / 2)), to: "in/b.\(name)")
+        _ = try await runner.run("run", "p.yaml", "in", "-o", "out", "--jobs", "1")
+        let outcomes = try runner.report().outcomes
+        #expect(outcomes["a.\(name)"] == "done", "\(outcomes)")
+        let isCut = name == "jpg" || name == "png" && options != "interlaced"
+        guard outcomes["b.\(name)"] == "done" else {
+            #expect(outcomes["b.\(name)"] == "truncated" && !isCut, "\(outcomes)")
+            return
+        }
+        let grid = try await runner.inspect("out/b.png", by: "pngload_source") { try PixelGrid($0) }
+        let unit = grid.maximum / 255
+        let rows = (0..<400).map { Array(grid.values[$0 * 300 * grid.bands..<($0 + 1) * 300 * grid.bands]) }
+        #expect(rows.prefix(100).allSatisfy { $0.allSatisfy { $0 < 75 * unit || $0 == grid.maximum } }, "dark")
+        // A row in which the file ends has some of both.
+        #expect(rows.allSatisfy { $0.allSatisfy { $0 < 190 * unit || $0 == grid.maximum } }, "none is of the other")
+        #expect(rows[399].allSatisfy { abs($0 - 128 * unit) <= unit || $0 == grid.maximum }, "\(rows[399].prefix(8))")
+    }
+
+    @Test func `damage in the middle of a file is not tolerated as a missing end`() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "tolerate: truncated\nrenditions:\n  a: { save: { format: png } }\n", to: "p.yaml")
+        var bytes = try await SamplePicture.png.bytes
+        for index in bytes.count / 2..<bytes.count / 2 + 40 { bytes[index] ^= 0x55 }
+        try runner.folder.write(bytes, to: "in/a.png")
+        _ = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(try runner.report().outcomes == ["a.png": "corrupt"])
+    }
+
     @Test func `each limit has its code, and is named as the option and the mill file call it`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()

@@ -47,13 +47,38 @@ enum Loader {
         case .svg, .pdf: arguments.append(("scale", .double(factor)))
         case .png, .tiff, .heic, .avif, .jxl, .jp2: break
         }
-        let image = try Operation(operation(for: format), arguments).image()
+        var image = try Operation(operation(for: format), arguments).image()
+        if format == .png, tolerance == .truncated { image = try withoutLeftovers(image, of: file) }
         let extra = try file.structureForDecoding { extraSamples(format, page: page ?? 1, $0) }
         let known = try withKnownBands(image, extra: extra).withLightDivided(by: extra.first { $0.isAlpha })
         // libvips before 8.14.6 frees what a HEIF says of itself with the picture that was opened, even if copies of it
         // are still there: https://github.com/libvips/libvips/pull/3725.
         let picture = try Picture(decoded: format.isHEIF ? namingXMP(of: known.copyingBlobs()) : known)
         return (picture, image.bands - known.bands)
+    }
+
+    /// A truncated PNG with gray, instead of what happened to be in memory, where libvips has read no rows: parts of other
+    /// pictures may be there.
+    /// - Throws: `Failure` with the code `truncated` if no row can be read; `VipsError`.
+    private static func withoutLeftovers(_ image: Image, of file: OpenFile) throws -> Image {
+        let strict = try Operation(
+            operation(for: .png),
+            [
+                ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
+                ("fail_on", "error"),
+            ]
+        ).image()
+        let rows = try strict.rowsBeforeFault()
+        _ = VipsLibrary.takeErrors()
+        guard rows < image.height else { return image }
+        guard rows > 0 else {
+            throw Failure(.truncated, stage: "decode", "the file ends before a row of the picture is whole")
+        }
+        let most = image.format == .ushort ? 65_535.0 : 255
+        let colours = image.bands - (image.hasAlpha ? 1 : 0)
+        let gray = Array(repeating: (most / 2).rounded(), count: colours) + (image.hasAlpha ? [most] : [])
+        return try image.extractArea(left: 0, top: 0, width: image.width, height: rows)
+            .embed(x: 0, y: 0, width: image.width, height: image.height, background: gray)
     }
 
     /// The colours and at most one alpha channel. libvips takes for alpha whatever comes first after the colours.

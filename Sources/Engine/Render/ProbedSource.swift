@@ -79,11 +79,18 @@ final class ProbedSource {
         opened = nil
         let picture = try Loader.open(
             file, format: facts.format, page: facts.page, shrink: shrink, factor: factor ?? 1 / Double(shrink),
-            allFrames: allFrames, tolerance: tolerance
+            allFrames: allFrames, tolerance: lacksEnd(tolerating: tolerance) ? .truncated : .nothing
         ).picture
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
         if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
         return try unpacked(picture, shrink: shrink)
+    }
+
+    /// Whether the file has no end and is decoded all the same. Other damage is not tolerated, and libvips does not
+    /// survive the missing end of an interlaced PNG.
+    func lacksEnd(tolerating tolerance: Tolerance) throws(Failure) -> Bool {
+        guard tolerance == .truncated, !(facts.format == .png && facts.isInterlaced) else { return false }
+        return try file.structureForDecoding { completeness(of: facts.format, in: $0) } == .incomplete
     }
 
     /// A PNG or WebP without a fault is decoded at once; libvips would do so later, row by row.
@@ -103,10 +110,13 @@ final class ProbedSource {
 
     /// Warnings about what the file has and the decoder has not given: frames, rows, or a profile.
     func warnings(_ tolerance: Tolerance) throws(Failure) -> [Warning] {
-        try file.structureForDecoding { warnings(tolerance, $0) }
+        let warnings = try file.structureForDecoding(warnings)
+        guard try lacksEnd(tolerating: tolerance) else { return warnings }
+        let message = "the file ends before the picture does; what is missing is gray"
+        return warnings + [Warning(.sourceTruncated, message)]
     }
 
-    private func warnings(_ tolerance: Tolerance, _ bytes: ByteSource) -> [Warning] {
+    private func warnings(_ bytes: ByteSource) -> [Warning] {
         var warnings: [Warning] = []
         if hasHiddenFrames(facts.format, in: bytes) {
             let kind = facts.format == .png ? "APNG" : "\(facts.format.rawValue.uppercased()) sequences"
@@ -115,9 +125,6 @@ final class ProbedSource {
         }
         if !facts.hasProfile, hasProfile(facts.format, in: bytes) {
             warnings.append(.badProfile(isPress: facts.colour == .cmyk))
-        }
-        if tolerance == .truncated, completeness(of: facts.format, in: bytes) == .incomplete {
-            warnings.append(Warning(.sourceTruncated, "the file ends before the picture does; what is missing is gray"))
         }
         return warnings
     }

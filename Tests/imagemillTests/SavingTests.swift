@@ -469,6 +469,46 @@ import Vips
         #expect(wrong.isEmpty, "\(wrong.count) of 4800, the first at \(wrong[0])")
     }
 
+    /// Large even fields, which no encoder changes much.
+    @Test(arguments: PictureKind.all)
+    func `every way to save keeps the colors of every depth`(kind: PictureKind) async throws {
+        let saves = [
+            "format: png", "format: png, progressive: true", "format: png, palette: true",
+            "format: png, palette: true, colors: 16", "format: jpeg, quality: 95", "format: webp, quality: 95",
+            "format: webp, lossless: true", "format: gif", "format: avif, quality: 95", "format: tiff",
+            "format: tiff, compression: lzw", "format: tiff, compression: jpeg, quality: 95",
+        ]
+        let runner = try CommandRunner()
+        let fields = [[250, 30, 20], [20, 200, 40], [10, 60, 240], [128, 128, 128]]
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.make(width: 64, height: 64, kind: kind) { x, y in
+                let field = fields[x / 32 + y / 32 * 2]
+                return (kind.isGrey ? [field[0]] : field).map { $0 * (kind.maximum / 255) }
+                    + (kind.hasAlpha ? [kind.maximum] : [])
+            }
+        }
+        let renditions = saves.enumerated().map { "  r\($0.offset): { save: { \($0.element) } }\n" }
+        try runner.folder.write("renditions:\n" + renditions.joined(), to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        for (index, save) in saves.enumerated() {
+            let suffix = String(save.split(separator: " ")[1].prefix { $0 != "," })
+            let name = "out/a-r\(index)." + (["jpeg": "jpg", "tiff": "tif"][suffix] ?? suffix)
+            let loader = (suffix == "avif" ? "heif" : suffix) + "load_source"
+            for (field, place) in [(0, (16, 16)), (1, (48, 16)), (2, (16, 48)), (3, (48, 48))] {
+                let pixel = try await runner.inspect(name, by: loader) { image in
+                    let rgb = try image.hasAlpha ? image.extractBands(from: 0, count: image.bands - 1) : image
+                    let values = try rgb.getpoint(x: place.0, y: place.1)
+                    return rgb.format == .ushort ? values.map { $0 / 257 } : values
+                }
+                let expected = kind.isGrey ? [fields[field][0]] : fields[field]
+                // Gray may come back as RGB.
+                let isNear = pixel.indices.allSatisfy { abs(pixel[$0] - Double(expected[$0 % expected.count])) <= 6 }
+                #expect(isNear, "\(save): \(pixel) for \(expected)")
+            }
+        }
+    }
+
     @Test func `a file for a larger scale that is as large as the one before is said`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 60, height: 40) }

@@ -269,8 +269,10 @@ struct Renderer {
         let keepsProfile = pipeline.profile == .keep
         let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays
         let texts = rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
-        // The specification of thumbnails knows 8 bits only.
-        if texts != nil { frames = try frames.map { try $0.inEightBits() } }
+        // The specification of thumbnails knows 8 bits only, and so does libvips' search for a palette, which cuts what
+        // is above.
+        let isEight = rendition.output.depth == .eight && rendition.format == .png
+        if texts != nil || isEight { frames = try frames.map { try $0.inEightBits() } }
         let whole = try frames.joined(for: rendition.format, delays: delays)
         let (coloured, converted) = keepsProfile ? try whole.keepingColours(in: rendition.format, output) : (whole, [])
         let (image, keepsNothing) = try metadata.applied(

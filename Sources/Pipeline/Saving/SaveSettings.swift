@@ -50,7 +50,7 @@ package struct SaveSettings: Sendable {
     package func depth(of drawn: BitDepth) -> BitDepth {
         switch encoding {
         case .jpeg, .webp, .gif: .eight
-        case .png: drawn
+        case .png(let options): options.paletteColors == nil ? drawn : .eight
         case .tiff: isJPEG ? .eight : drawn
         case .avif(let options): options.bitDepth.map { $0 > 8 ? .sixteen : .eight } ?? drawn
         }

@@ -518,7 +518,7 @@ import Testing
         let name = BytePath("a.webp")
         #expect(try store.claim([name], for: a, in: out, seen: [:]))
         for (source, contents) in [(a, ["new", "old"]), (b, ["theirs"])] {
-            try store.record([OwnedName(outbox: out, name: name, source: source, contents: contents)])
+            try store.record([OwnedName(outbox: out, name: name, source: source, contents: contents)], areNoted: false)
         }
         #expect(try store.owners(of: [name], in: out)[name]?.contents == ["new", "old"])
         #expect(try store.claim([name], for: a, in: out, seen: [:]))

@@ -37,7 +37,7 @@ private final class TestNames: NameStore {
         }
     }
 
-    func record(_ names: [OwnedName]) throws(StoreError) {
+    func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError) {
         state.withLock { state in for name in names { state.contents[name.name] = name.contents } }
     }
 

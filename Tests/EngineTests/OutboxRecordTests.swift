@@ -65,14 +65,41 @@ import Testing
         let record = try OutboxRecord(location)
         #expect(try claim(record, [name], "../in/a.jpg") && contents(record) == [])
         for source in ["../in/a.jpg", "../in/b.jpg"] {
-            try record.record([
-                OwnedName(outbox: outbox, name: name, source: BytePath(source), contents: [source, "old"])
-            ])
+            try record.record(
+                [OwnedName(outbox: outbox, name: name, source: BytePath(source), contents: [source, "old"])],
+                areNoted: false)
         }
         #expect(try contents(record) == ["../in/a.jpg", "old"])
         #expect(try record.ownedNames(after: nil, limit: 9).map(\.contents) == [["../in/a.jpg", "old"]])
         try record.database.write { try $0.execute(sql: "UPDATE names SET contents = NULL") }
         #expect(try contents(record) == .some(nil))
+    }
+
+    @Test func `contents that files note themselves are known at once, and written with the next change or at the end`()
+        throws
+    {
+        let names = paths("a.webp", "b.webp")
+        let source = BytePath("../in/a.jpg")
+        func written() throws -> [[String]?] {
+            let other = try OutboxRecord.connect(location, isReadOnly: true)
+            return try other.read {
+                try String?.fetchAll($0, sql: "SELECT contents FROM names ORDER BY name").map { text in
+                    text.map { $0.split(separator: " ").map(String.init) }
+                }
+            }
+        }
+        let record = try OutboxRecord(location)
+        #expect(try claim(record, [names[0]], "../in/a.jpg"))
+        try record.record(
+            [OwnedName(outbox: outbox, name: names[0], source: source, contents: ["one"])], areNoted: true)
+        #expect(try record.owners(of: names, in: outbox)[names[0]]?.contents == ["one"])
+        #expect(try written() == [[]])
+        #expect(try claim(record, [names[1]], "../in/a.jpg"))
+        #expect(try written() == [["one"], []])
+        try record.record(
+            [OwnedName(outbox: outbox, name: names[1], source: source, contents: ["two"])], areNoted: true)
+        record.close()
+        #expect(try written() == [["one"], ["two"]])
     }
 
     @Test func `owned names come in pages, each name once, bytes that are no text included`() throws {

@@ -336,7 +336,7 @@ private struct FullStore: NameStore {
     func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]) -> Bool {
         true
     }
-    func record(_ names: [OwnedName]) throws(StoreError) { throw StoreError(.full, "the disk is full") }
+    func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError) { throw StoreError(.full, "the disk is full") }
     func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) {}
     func ownedNames(after place: OwnedName?, limit: Int) -> [OwnedName] { [] }
 }

@@ -94,9 +94,10 @@ extension Outbox {
 
     /// Notes in a file what it was made of, and what is in it now. An absolute path is not noted: a folder that is
     /// passed on must not tell where it was made.
-    func note(_ content: String, of source: BytePath, in file: OpenFile) {
-        guard let writer, !source.bytes.isEmpty, !source.isAbsolute else { return }
-        file.setAttribute(
+    /// - Returns: false if the file says nothing.
+    func note(_ content: String, of source: BytePath, in file: OpenFile) -> Bool {
+        guard let writer, !source.bytes.isEmpty, !source.isAbsolute else { return false }
+        return file.setAttribute(
             FileOrigin.attribute, to: FileOrigin(writer: writer, content: content, source: source).encoded)
     }
 }

@@ -11,6 +11,8 @@ package final class OutboxRecord: NameStore {
     let database: DatabaseQueue
     /// Sources that have lost a name since the record was opened.
     private let displaced = Mutex<Set<BytePath>>([])
+    /// Names whose contents the next change records: a transaction for each would cost as much as its rendition.
+    private let pending = Mutex<[OwnedName]>([])
 
     static let fileName = BytePath("names.sqlite")
 
@@ -39,7 +41,10 @@ package final class OutboxRecord: NameStore {
     }
 
     /// Closes the record, which leaves one file of it. Nothing can be asked afterwards.
-    package func close() { try? database.close() }
+    package func close() {
+        try? writing { _ in }
+        try? database.close()
+    }
 
     /// Opens the file as it is.
     static func connect(_ location: OutboxLocation, isReadOnly: Bool) throws -> DatabaseQueue {
@@ -160,14 +165,9 @@ extension OutboxRecord {
         }
     }
 
-    package func record(_ names: [OwnedName]) throws(StoreError) {
-        try writing { database in
-            let update = try database.cachedStatement(
-                sql: "UPDATE names SET contents = ? WHERE name = ? AND source = ?")
-            for name in names {
-                try update.execute(arguments: [name.contentsText, name.name.blob, name.source.blob])
-            }
-        }
+    package func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError) {
+        pending.withLock { $0 += names }
+        if !areNoted { try writing { _ in } }
     }
 
     package func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError) {
@@ -208,8 +208,10 @@ extension OutboxRecord {
     }
 
     private func owned(_ name: BytePath, _ row: Row) -> OwnedName {
-        OwnedName(
-            outbox: location.path, name: name, source: BytePath(blob: row["source"]), contentsText: row["contents"])
+        let source = BytePath(blob: row["source"])
+        let later = pending.withLock { $0.last { $0.name == name && $0.source == source } }
+        if let later { return later }
+        return OwnedName(outbox: location.path, name: name, source: source, contentsText: row["contents"])
     }
 
     private func reading<Value>(_ work: (Database) throws -> Value) throws(StoreError) -> Value {
@@ -223,9 +225,21 @@ extension OutboxRecord {
     }
 
     private func writing<Value>(_ work: (Database) throws -> Value) throws(StoreError) -> Value {
+        let contents = pending.withLock { pending in
+            defer { pending = [] }
+            return pending
+        }
         do {
-            return try database.write(work)
+            return try database.write { database in
+                let update = try database.cachedStatement(
+                    sql: "UPDATE names SET contents = ? WHERE name = ? AND source = ?")
+                for name in contents {
+                    try update.execute(arguments: [name.contentsText, name.name.blob, name.source.blob])
+                }
+                return try work(database)
+            }
         } catch {
+            pending.withLock { $0 = contents + $0 }
             throw Self.storeError(error, "cannot write the record of names in '\(location.state.printable)'")
         }
     }

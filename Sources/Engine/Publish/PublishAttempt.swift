@@ -29,6 +29,8 @@ final class PublishAttempt {
     private var report: StagedFile?
     /// The digests of what is about to be published, by names.
     private var contents: [BytePath: String] = [:]
+    /// Whether all of its files say so themselves.
+    private(set) var isNoted = true
     /// Why it has ended early.
     private(set) var trouble: PublishTrouble?
     /// The folders in which the last step has changed a name, by their paths from the outbox.
@@ -99,7 +101,7 @@ final class PublishAttempt {
         guard outbox.writer != nil else { return }
         let content = try Digest.short(of: file.file)
         contents[file.destination] = content
-        outbox.note(content, of: publication.owner, in: file.file)
+        if !outbox.note(content, of: publication.owner, in: file.file) { isNoted = false }
     }
 
     /// What is to be under the names from now on, beside what is there: a crash may leave either.

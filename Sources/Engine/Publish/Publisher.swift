@@ -70,7 +70,7 @@ package struct Publisher: Sendable {
         let changed = attempts.filter { $0.trouble == nil }.flatMap { $0.names(in: key) }
         guard let names, !changed.isEmpty else { return }
         do throws(StoreError) {
-            try names.record(changed)
+            try names.record(changed, areNoted: attempts.allSatisfy(\.isNoted))
         } catch {
             each(attempts) { _ throws(PublishTrouble) in throw .unrecorded(error) }
         }

@@ -145,7 +145,7 @@ package final class MemoryJobStore: JobStore {
         }
     }
 
-    package func record(_ names: [OwnedName]) {
+    package func record(_ names: [OwnedName], areNoted: Bool) {
         contents.withLock { contents in
             for name in names where contents.outboxes[name.outbox]?.names[name.name]?.source == name.source {
                 contents.outboxes[name.outbox]?.set(name.name, name)

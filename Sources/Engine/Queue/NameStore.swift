@@ -14,7 +14,8 @@ package protocol NameStore: Sendable {
     func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath])
         throws(StoreError) -> Bool
     /// Records the contents of names, as far as they still belong to their sources.
-    func record(_ names: [OwnedName]) throws(StoreError)
+    /// - Parameter areNoted: the files say so themselves, so that a crash may take the record of it.
+    func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError)
     /// Frees those of these names that belong to a source.
     func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError)
     /// Some thousand owned names after a place, in a fixed order, to find those whose rendition is gone; empty at the

@@ -34,7 +34,7 @@ extension SQLiteJobStore {
         }
     }
 
-    package func record(_ names: [OwnedName]) throws(StoreError) {
+    package func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError) {
         try change { database in
             let update = try database.cachedStatement(
                 sql: "UPDATE names SET contents = ? WHERE outbox = ? AND name = ? AND source = ?")

@@ -24,7 +24,7 @@ extension Directory {
 extension OpenFile {
     /// Sets an extended attribute.
     /// - Returns: false if the file system has no such thing, or no room for it.
-    @discardableResult package func setAttribute(_ attribute: String, to value: [UInt8]) -> Bool {
+    package func setAttribute(_ attribute: String, to value: [UInt8]) -> Bool {
         clinux_set_attribute(descriptor, attribute, value, value.count) == 0
     }
 }

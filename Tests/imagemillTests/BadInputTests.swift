@@ -151,6 +151,20 @@ import Vips
         #expect(try runner.report().outcomes == ["in": "permission-denied"])
     }
 
+    @Test func `what is below a folder that may not be searched is permission-denied, and not missing`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("closed/in/a.jpg")
+        chmod(runner.folder.path("closed"), 0)
+        chmod(runner.folder.path, 0o777)
+        let result = try await runner.run(
+            ["run", "p.yaml", "closed/in", "closed/in/a.jpg", "-o", "out"], user: .unprivileged)
+        chmod(runner.folder.path("closed"), 0o755)
+        #expect(result.exit == 2)
+        #expect(!result.errors.contains("not-found"), "\(result.errors)")
+        #expect(result.errors.contains("closed/in: permission-denied: "), "\(result.errors)")
+    }
+
     @Test func `a content that is not what its name says is processed, with a warning`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()

@@ -137,7 +137,9 @@ final class Housekeeper: Sendable {
     private func releaseNames(_ names: [OwnedName], of controller: InboxController) {
         guard !names.isEmpty, controller.outboxPause == nil, let idle = try? store.idle(names) else { return }
         let outbox = Outbox(path: controller.inbox.outbox, of: .dropFolder)
-        let gone = idle.names.filter { (try? outbox.status($0.name)) == .some(nil) }
+        let gone = idle.names.filter { name in
+            isAbsent { () throws(SystemError) in try outbox.status(name.name) }
+        }
         // A job may have begun since, and have put something there.
         try? store.release(gone, idleSince: idle.latest)
     }
@@ -337,8 +339,8 @@ extension InboxController {
         }
         guard isThere, !kept.isEmpty, let root = try? Directory(path) else { return }
         // Any few of them, so that all have their turn with time.
-        let gone = kept.keys.shuffled().prefix(limit).filter {
-            (try? FileLocation.below(root, $0).status()) == .some(nil)
+        let gone = kept.keys.shuffled().prefix(limit).filter { path in
+            isAbsent { () throws(SystemError) in try FileLocation.below(root, path).status() }
         }
         guard !gone.isEmpty, (try? shared.store.forgetKept(inbox: name, paths: gone)) != nil else { return }
         state.withLock { state in for path in gone { state.kept[path] = nil } }

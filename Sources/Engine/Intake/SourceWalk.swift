@@ -151,7 +151,11 @@ package struct SourceWalk {
         if root.bytes.contains(where: { "*?[".utf8.contains($0) }) {
             return Failure(.notFound, stage: "read", "no file matches this pattern; check the folder and the ending")
         }
-        guard (try? FileSystem.status(root.withoutTrailingSlashes)) == .some(nil) else { return nil }
+        do throws(SystemError) {
+            guard try FileSystem.status(root.withoutTrailingSlashes) == nil else { return nil }
+        } catch {
+            return error.asSourceFailure
+        }
         let isFolder = root.bytes.last == UInt8(ascii: "/")
         return SystemError("find the \(isFolder ? "folder" : "file")", code: ENOENT).asSourceFailure
     }

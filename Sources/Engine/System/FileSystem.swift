@@ -3,6 +3,15 @@ import CLinux
 import Glibc
 package import Pipeline
 
+/// Whether a look at the file system has found nothing. One that failed has not: `try?` cannot tell the two apart.
+package func isAbsent(_ look: () throws(SystemError) -> FileStatus?) -> Bool {
+    do throws(SystemError) {
+        return try look() == nil
+    } catch {
+        return false
+    }
+}
+
 package enum FileSystem {
     /// What is at a path; nil if there is nothing.
     /// - Parameter followLinks: whether a link stands for what it points to.
@@ -12,6 +21,11 @@ package enum FileSystem {
         if result == 0 { return FileStatus(status) }
         if errno == ENOENT || errno == ENOTDIR { return nil }
         throw SystemError("examine '\(path.printable)'")
+    }
+
+    /// Whether nothing is at a path, as far as can be told.
+    package static func isAbsent(_ path: BytePath) -> Bool {
+        Engine.isAbsent { () throws(SystemError) in try status(path) }
     }
 
     /// Makes a directory and those above it. One that exists is fine, and stays as it is.

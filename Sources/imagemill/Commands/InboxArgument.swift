@@ -12,6 +12,9 @@ struct InboxArgument: ParsableArguments {
         guard (1...2).contains(words.count) else {
             throw ValidationError("name the inbox, after the mill file if you name that")
         }
+        guard words.count == 2 || ![".yaml", ".yml"].contains(where: words[0].hasSuffix) else {
+            throw ValidationError("'\(words[0])' is a mill file; name the inbox after it")
+        }
     }
 
     func ask(_ daemon: DaemonOptions, isPaused: Bool) throws {

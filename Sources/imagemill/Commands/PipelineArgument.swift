@@ -30,7 +30,7 @@ struct PipelineArgument {
 
     /// Ends the command if a pipeline is not there and its name is almost that of a shipped one.
     static func refuseMistyped(_ path: String) throws {
-        guard !path.contains("/"), (try? FileSystem.status(BytePath(path))) == .some(nil) else { return }
+        guard !path.contains("/"), FileSystem.isAbsent(BytePath(path)) else { return }
         let near = suggestion(for: path, among: ShippedPipelines.names)
         guard !near.isEmpty else { return }
         printError(

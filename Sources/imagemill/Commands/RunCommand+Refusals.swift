@@ -27,7 +27,7 @@ extension RunCommand {
     /// Ends the command if nothing that was named is there, before the output folder is made.
     func refuseMissing(_ found: FoundSources, _ outbox: OutboxLocation) throws {
         let isRecorded = json || jsonLines || report != nil || metrics != nil
-        guard !isRecorded, !found.sources.isEmpty, (try? FileSystem.status(outbox.path)) == .some(nil),
+        guard !isRecorded, !found.sources.isEmpty, FileSystem.isAbsent(outbox.path),
             found.sources.allSatisfy({ $0.problem?.code == .notFound })
         else { return }
         for source in found.sources {

@@ -70,6 +70,9 @@ import Testing
     @Test func `an inbox that is not there is named, with those that are`() async throws {
         let drop = try WatchedFolder()
         let watch = try await start(drop)
+        let unnamed = try await drop.runner.run("pause", "mill.yaml")
+        #expect(unnamed.exit == 64)
+        #expect(unnamed.errors.contains("'mill.yaml' is a mill file; name the inbox after it"), "\(unnamed.errors)")
         let result = try await drop.runner.run("pause", "mill.yaml", "nowhere")
         #expect(result.exit == 1 && result.errors == "there is no inbox 'nowhere'\nthe inboxes: in\n")
         let none = try await drop.runner.run("resume", "--state", "state")

@@ -85,8 +85,10 @@ package final class OpenFile: Sendable {
 
     /// Reads the whole file, block by block.
     func readThrough(_ use: ([UInt8]) throws(SystemError) -> Void = { _ in }) throws(SystemError) {
+        let size = try status().bytes
         var offset = 0
-        while case let block = try bytes(at: offset, count: 1 << 20), !block.isEmpty {
+        // To make room for a large block takes longer than to read a small file.
+        while case let block = try bytes(at: offset, count: min(max(size - offset, 4096), 1 << 20)), !block.isEmpty {
             try use(block)
             offset += block.count
         }

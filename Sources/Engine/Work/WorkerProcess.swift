@@ -132,7 +132,7 @@ final class WorkerProcess {
         members: MemberAccess = .none
     ) throws(WorkerLoss) -> WorkerReply {
         let (start, startSeconds) = (residentMemory, processorSeconds)
-        var nextCheck = SuspendingClock.now
+        var nextCheck = SuspendingClock.now + Channel.timeBetweenChecks
         // Also while it talks: one that drips its answer may take memory meanwhile.
         func check() throws(ChannelError) {
             guard .now >= nextCheck else { return }

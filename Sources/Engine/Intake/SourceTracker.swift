@@ -405,8 +405,10 @@ package struct SourceTracker {
             return change(slot) { entry, _ in entry.due = min(entry.due, now) }
         }
         slots[slot]?.isOffered = false
-        // The same source is settling again.
-        guard entry.phase == .ready else { return change(slot) { entry, _ in entry.due = min(entry.due, now) } }
+        // The same source is settling again, or waits until it is offered again: the answer is to an offer before.
+        guard entry.phase == .ready, entry.isOffered else {
+            return change(slot) { entry, _ in entry.due = min(entry.due, now) }
+        }
         switch answer {
         case .taken, .gone: forget(path)
         case .changed:

@@ -321,6 +321,16 @@ import Testing
         #expect(tracker.counts == TrackerCounts(blocked: 2))
     }
 
+    @Test func `what waits behind a job of its own name is offered again when that job has ended`() {
+        var tracker = SourceTracker(times: SettleTimes())
+        tracker.record(.finished, BytePath("a"), at: at(0))
+        #expect(offers(&tracker, at: at(0), ["a": file()]) == ["a"])
+        // The queue has a job of that path under way, which ends before the source is offered again.
+        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .later(.seconds(1)), at: at(0))
+        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .taken, at: at(0.5))
+        #expect(offers(&tracker, at: at(1), ["a": file()]) == ["a"])
+    }
+
     @Test func `what cannot be taken now is offered again later, unchanged`() {
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))

@@ -4,6 +4,7 @@ import grp
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import threading

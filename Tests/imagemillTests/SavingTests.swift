@@ -478,6 +478,8 @@ import Vips
             "format: webp, lossless: true", "format: gif", "format: avif, quality: 95", "format: tiff",
             "format: tiff, compression: lzw", "format: tiff, compression: jpeg, quality: 95",
         ]
+        let formats = OutputFormat.allCases.map(\.rawValue)
+        #expect(formats.allSatisfy { format in saves.contains { $0.hasPrefix("format: \(format)") } })
         let runner = try CommandRunner()
         let fields = [[250, 30, 20], [20, 200, 40], [10, 60, 240], [128, 128, 128]]
         try await runner.save("in/a.png", as: "pngsave_target") {

@@ -1,11 +1,11 @@
-// Where the originals of finished sources are, for whoever reads a journal.
+// Finds the originals of finished sources, for pages that are made of a journal.
 package import Pipeline
 
 extension LoadedMill.Inbox {
     /// Versions of a name that are looked at: `photo.jpg`, `photo~2.jpg`, …
     private static let mostVersions = 9
 
-    /// Where the original of a finished source is now: in `done/` or `failed/`, or in the inbox if it stays there.
+    /// The file of a finished source's original: in `done/` or `failed/`, or in the inbox if it stays there.
     /// Waits for their file systems.
     /// - Parameters:
     ///   - path: the source's path from the inbox.

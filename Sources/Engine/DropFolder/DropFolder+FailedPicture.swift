@@ -3,7 +3,7 @@ package import Pipeline
 import Synchronization
 
 extension DropFolder {
-    /// Damage is passed over: what is left of a picture is worth a look.
+    /// What there is of a truncated picture is worth a look.
     private static let failedPicture = Result {
         try LoadedPipeline(
             path: "the picture of a failure",

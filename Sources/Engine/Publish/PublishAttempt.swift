@@ -29,7 +29,7 @@ final class PublishAttempt {
     private var report: StagedFile?
     /// The digests of what is about to be published, by names.
     private var contents: [BytePath: String] = [:]
-    /// Whether all of its files say so themselves.
+    /// Whether each of its files has an attribute with the digest.
     private(set) var isNoted = true
     /// Why it has ended early.
     private(set) var trouble: PublishTrouble?

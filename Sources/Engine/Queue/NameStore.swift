@@ -14,7 +14,7 @@ package protocol NameStore: Sendable {
     func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath])
         throws(StoreError) -> Bool
     /// Records the contents of names, as far as they still belong to their sources.
-    /// - Parameter areNoted: the files say so themselves, so that a crash may take the record of it.
+    /// - Parameter areNoted: the files have attributes with their digests, so that a crash may lose what is recorded here.
     func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError)
     /// Frees those of these names that belong to a source.
     func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError)

@@ -86,8 +86,8 @@ final class ProbedSource {
         return try unpacked(picture, shrink: shrink)
     }
 
-    /// Whether the file has no end and is decoded all the same. Other damage is not tolerated, and libvips does not
-    /// survive the missing end of an interlaced PNG.
+    /// Whether the file is truncated, and that is tolerated. Other damage is not, and libvips does not survive a
+    /// truncated interlaced PNG.
     func lacksEnd(tolerating tolerance: Tolerance) throws(Failure) -> Bool {
         guard tolerance == .truncated, !(facts.format == .png && facts.isInterlaced) else { return false }
         return try file.structureForDecoding { completeness(of: facts.format, in: $0) } == .incomplete

@@ -14,7 +14,7 @@ struct SetContents {
         /// The file in a job's folder that says so of an original that was not copied.
         var mark: BytePath { BytePath("excess-\(rawValue)") }
 
-        /// What a job's folder says of its original; nil if that was copied, or moved.
+        /// The mark in a job's folder; nil if its original was copied or moved.
         static func marked(in job: Directory) throws(SystemError) -> Excess? {
             for excess in allCases where try job.status(excess.mark) != nil { return excess }
             return nil

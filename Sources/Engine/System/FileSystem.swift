@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 package import Pipeline
 
-/// Whether a look at the file system has found nothing. One that failed has not: `try?` cannot tell the two apart.
+/// Whether nothing is there. An error is not an absence; `try?` cannot tell the two apart.
 package func isAbsent(_ look: () throws(SystemError) -> FileStatus?) -> Bool {
     do throws(SystemError) {
         return try look() == nil
@@ -23,7 +23,7 @@ package enum FileSystem {
         throw SystemError("examine '\(path.printable)'")
     }
 
-    /// Whether nothing is at a path, as far as can be told.
+    /// Whether nothing is at a path. False if that cannot be told.
     package static func isAbsent(_ path: BytePath) -> Bool {
         Engine.isAbsent { () throws(SystemError) in try status(path) }
     }

@@ -18,7 +18,7 @@ package final class ProcessStarter: Sendable {
         init(_ socket: OpenFile, _ process: pid_t) { (self.socket, self.process) = (socket, process) }
 
         deinit {
-            // It must not carry out later what nobody waits for any more.
+            // It may still have a request, and must not start that program later.
             kill(process, SIGKILL)
             collect(process)
         }
@@ -138,12 +138,12 @@ package final class ProcessStarter: Sendable {
 struct ProgramLaunch {
     /// For the message if it fails: `start a worker process`.
     let attempt: String
-    /// Where the program may be. The first of them that can be executed is.
+    /// Paths of the program; the first one that can be executed is used.
     let paths: [String]
     /// The first is the program's name.
     let arguments: [String]
     let environment: [(name: String, value: String)]
-    /// What becomes its descriptors, from the standard input on. No more than `CLINUX_MOST_PASSED`.
+    /// Its descriptors, from the standard input on; `CLINUX_MOST_PASSED` at most.
     let descriptors: [OpenFile]
     /// The process that is made is a guard, which ends all that the program has started so many milliseconds after
     /// SIGTERM, or when the program has ended. Nil: there is no guard.

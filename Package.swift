@@ -30,7 +30,7 @@ let package = Package(
         .target(name: "CPNGFilter"),
         .target(name: "CResample"),
         .target(name: "CWebP", linkerSettings: [.linkedLibrary("webp"), .linkedLibrary("webpdemux")]),
-        .target(name: "Vips", dependencies: ["CResample", "CVips"], swiftSettings: settings),
+        .target(name: "Vips", dependencies: ["CLinux", "CResample", "CVips"], swiftSettings: settings),
         .target(name: "Pipeline", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: settings),
         .target(name: "Stages", dependencies: ["Pipeline", "Vips"], swiftSettings: settings),
         .target(

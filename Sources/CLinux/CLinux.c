@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -134,6 +135,11 @@ int clinux_bounded_memory_file(const char *name, size_t size)
         return file;
     close(file);
     return -1;
+}
+
+int clinux_status(int file, struct stat *status)
+{
+    return (int) syscall(SYS_fstat, file, status);
 }
 
 int clinux_accept(int socket)

@@ -1,4 +1,5 @@
 // Where bytes come from and go to: open descriptors, never names. libvips reads `[options]` out of a name.
+import CLinux
 import CVips
 import Glibc
 
@@ -71,7 +72,7 @@ private final class FileReader {
         switch whence {
         case SEEK_SET: position = offset
         case SEEK_CUR: position += offset
-        case SEEK_END where fstat(descriptor, &status) == 0: position = status.st_size + offset
+        case SEEK_END where clinux_status(descriptor, &status) == 0: position = status.st_size + offset
         default: return -1
         }
         return position

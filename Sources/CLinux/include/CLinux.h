@@ -19,6 +19,11 @@ ssize_t clinux_send(
 // came.
 ssize_t clinux_receive(int socket, void *buffer, size_t size, int *descriptors, int *count);
 
+struct stat;
+
+// fstat by the system call of that name: the C library may take newfstatat, which a worker has to pay for with a trap.
+int clinux_status(int file, struct stat *status);
+
 // Accepts a connection, close-on-exec and without waiting.
 int clinux_accept(int socket);
 

@@ -204,7 +204,8 @@ extension OutboxRecord {
 
     private func owned(_ name: BytePath, _ database: Database) throws -> OwnedName? {
         let statement = try database.cachedStatement(sql: "SELECT source, contents FROM names WHERE name = ?")
-        return try Row.fetchOne(statement, arguments: [name.blob]).map { owned(name, $0) }
+        // A row that is fetched is a copy, and most names have none.
+        return try Row.fetchCursor(statement, arguments: [name.blob]).next().map { owned(name, $0) }
     }
 
     private func owned(_ name: BytePath, _ row: Row) -> OwnedName {

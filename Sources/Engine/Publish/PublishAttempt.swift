@@ -168,7 +168,8 @@ final class PublishAttempt {
         let path = file.destination
         changedFolders[path.directory] = file.folder
         if !keepsReplaced { return try system { () throws(SystemError) in try file.publish() } }
-        if let kept = try keep(file) {
+        // What is under any other name by now is in the way.
+        if publication.overwrites || publication.replaceable[path] != nil, let kept = try keep(file) {
             steps.append(.replaced(file, kept: kept))
             return try system { () throws(SystemError) in try file.publish() }
         }

@@ -13,7 +13,7 @@ package final class Digest {
     init(_ algorithm: Algorithm = .sha256) {
         Self.start
         context = EVP_MD_CTX_new()!
-        let began = EVP_DigestInit_ex(context, algorithm == .sha256 ? EVP_sha256() : EVP_md5(), nil)
+        let began = EVP_DigestInit_ex(context, algorithm == .sha256 ? Self.sha256 : EVP_md5(), nil)
         precondition(began == 1, "OpenSSL has no \(algorithm)")
     }
 
@@ -22,6 +22,12 @@ package final class Digest {
     /// The system's configuration of OpenSSL is not read: it is for programs that talk to others, takes time, and may
     /// forbid MD5.
     private static let start: Void = { OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG), nil) }()
+
+    /// Looked up once: to look it up takes longer than the digest of a small file. Nothing changes it.
+    nonisolated(unsafe) private static let sha256: OpaquePointer = {
+        start
+        return EVP_MD_fetch(nil, "SHA256", nil)!
+    }()
 
     func update(_ bytes: [UInt8]) { EVP_DigestUpdate(context, bytes, bytes.count) }
 

@@ -56,7 +56,7 @@ package final class OpenFile: Sendable {
 
     package func status() throws(SystemError) -> FileStatus {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw SystemError("examine an open file") }
+        guard clinux_status(descriptor, &status) == 0 else { throw SystemError("examine an open file") }
         return FileStatus(status)
     }
 

@@ -94,8 +94,11 @@ final class WorkerProcess {
 
     var identifier: pid_t { process }
 
-    /// Bytes that it has in memory now; 0 if the system does not say.
-    var residentMemory: Int { statm.map(Machine.residentMemory) ?? 0 }
+    /// Bytes that it had in memory after its last answer; between two questions it does nothing. 0 if the system does
+    /// not say.
+    private(set) var restingMemory = 0
+
+    private var residentMemory: Int { statm.map(Machine.residentMemory) ?? 0 }
 
     /// Has the system count the peak of its memory anew, if it can.
     private func forgetPeak() {
@@ -131,14 +134,17 @@ final class WorkerProcess {
         _ request: Request, files: [OpenFile], within time: TimeBound, growth: Int? = nil, cancellation: Cancellation,
         members: MemberAccess = .none
     ) throws(WorkerLoss) -> WorkerReply {
-        let (start, startSeconds) = (residentMemory, processorSeconds)
+        // What it computes before the first look does not matter, and to ask for it takes a tiny picture's time.
+        var startSeconds: Double?
         var nextCheck = SuspendingClock.now + Channel.timeBetweenChecks
         // Also while it talks: one that drips its answer may take memory meanwhile.
         func check() throws(ChannelError) {
             guard .now >= nextCheck else { return }
             nextCheck = .now + Channel.timeBetweenChecks
-            if processorSeconds - startSeconds > time.processorSeconds { throw .outran }
-            if let growth, residentMemory > start + growth { throw .outgrown(growth) }
+            let seconds = processorSeconds
+            startSeconds = startSeconds ?? seconds
+            if seconds - startSeconds! > time.processorSeconds { throw .outran }
+            if let growth, residentMemory > restingMemory + growth { throw .outgrown(growth) }
         }
         if case .render = request { forgetPeak() }
         let end = SuspendingClock.now + .seconds(time.seconds)
@@ -160,6 +166,7 @@ final class WorkerProcess {
                 guard let member = try reply.wantedMember(of: members.count) else {
                     if case .render = request { renderings += 1 }
                     forgetWords()
+                    restingMemory = residentMemory
                     return reply
                 }
                 requests += 1

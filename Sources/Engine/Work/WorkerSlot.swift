@@ -70,7 +70,7 @@ final class WorkerSlot {
 
     private var isUsable: Bool {
         guard let worker else { return false }
-        return worker.renderings < Self.renderingsPerWorker && worker.residentMemory < Self.keptBytesPerWorker
+        return worker.renderings < Self.renderingsPerWorker && worker.restingMemory < Self.keptBytesPerWorker
             && known.count < Self.mostPipelines
     }
 

@@ -204,8 +204,7 @@ extension OutboxRecord {
 
     private func owned(_ name: BytePath, _ database: Database) throws -> OwnedName? {
         let statement = try database.cachedStatement(sql: "SELECT source, contents FROM names WHERE name = ?")
-        // A row that is fetched is a copy, and most names have none.
-        return try Row.fetchCursor(statement, arguments: [name.blob]).next().map { owned(name, $0) }
+        return try Row.fetchOne(statement, arguments: [name.blob]).map { owned(name, $0) }
     }
 
     private func owned(_ name: BytePath, _ row: Row) -> OwnedName {

@@ -99,6 +99,23 @@ extension RunCommand {
         }
     }
 
+    /// Refuses an output folder among the sources that has pictures which nobody has rendered: they would be left out for
+    /// ever.
+    func refuseForeignPictures(_ found: FoundSources, in files: OutputFolderFiles, for pipeline: LoadedPipeline) throws
+    {
+        guard let folder = found.outputFolder else { return }
+        let rules = WalkRules(outbox: nil, kind: pipeline.file.source, allowed: limitOptions.limits.allowed)
+        let pictures = files.foreignPictures(rules)
+        guard let first = pictures.first else { return }
+        let others = pictures.count > 1 ? " and \(counted(pictures.count - 1, "other picture"))" : ""
+        printError(
+            "imagemill: the output folder '\(folder.printable)' is among the sources and has '\(first.printable)'\(others), which Imagemill has not made; they would not be rendered"
+        )
+        printError(
+            "  choose another folder (-o), or leave this one out yourself: --exclude \(folder.lastComponent.printable)")
+        throw ExitStatus.usage
+    }
+
     func refuseOverSource(_ file: String?, as what: String, option: String, among found: FoundSources) throws {
         guard let file else { return }
         let path = RawArguments.paths([file])[0]

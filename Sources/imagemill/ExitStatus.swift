@@ -41,7 +41,7 @@ enum ExitStatus {
             return error.isEnvironmental ? tryAgain : configuration
         case let failure as Failure:
             printError("imagemill: " + oneLine(failure.message + (failure.detail.map { " (\($0))" } ?? "")))
-            printError("  \(failure.remedy)")
+            printError("  \(failure.remedy(in: .command))")
             return someFailed
         case is PlanMismatch:
             printError("imagemill: \(error)")

@@ -61,7 +61,7 @@ private struct ProgressState {
             if [.diskFull, .outputNotWritable].contains(error.code) { hasEnvironmentFailure = true }
             printError("\(report.source.shown): \(paint.red(error.code.rawValue)): \(oneLine(error.message))")
             // Once for each code, so that a thousand of them stay readable.
-            if explained.insert(error.code).inserted { printError("  \(error.remedy)") }
+            if explained.insert(error.code).inserted { printError("  \(error.remedy(in: .command))") }
         }
         for warning in report.warnings { warnings[warning.code, default: 0] += 1 }
         if let outbox { list(report, in: outbox) }

@@ -123,6 +123,22 @@ import Testing
         #expect(wrong.errors == "imagemill: 'in/z.jpg' is not among the sources; --why takes one of them\n")
     }
 
+    @Test func `a dry run says which of the sources that it lists failed before`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        let whole = try await SamplePicture.jpeg.bytes
+        try runner.folder.write(Array(whole.prefix(whole.count / 2)), to: "in/cut.jpg")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 1)
+        let dry = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run")
+        #expect(dry.exit == 0)
+        #expect(dry.output.hasPrefix("in/cut.jpg → out/cut.webp (64×48); failed before: truncated: "), "\(dry.output)")
+        #expect(
+            dry.errors
+                == "1 of 2 sources can be rendered, 1 of which failed before, 1 unchanged; nothing was written\n",
+            "\(dry.errors)")
+    }
+
     @Test func `--why before any run says that the source was never done, and makes no output folder`() async throws {
         let runner = try CommandRunner()
         try await writePipeline(runner)

@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(.enabled(if: TestMachine.othersCanRun, "no other user can run the program here"))
-    func `rights that the user who asks lacks are told with path, right and user, and are no mistake`() async throws {
+    func `rights that the user who asks lacks are warnings with path, right and user, and no mistake`() async throws {
         let runner = try runner(one)
         try runner.folder.write(
             "state: state\ncache: { path: cache }\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n",
@@ -99,7 +99,7 @@ import Testing
                 && json.output.contains("may not write to the inbox"))
     }
 
-    @Test func `an outbox whose folder is missing too is told, since watch waits for it`() async throws {
+    @Test func `an outbox whose folder is missing too is a warning, since watch waits for it`() async throws {
         let runner = try runner(
             "state: state\ninboxes:\n  - { path: in, outbox: share/out, pipeline: p.yaml }\n", folders: ["in"])
         let result = try await runner.run("check", "mill.yaml")

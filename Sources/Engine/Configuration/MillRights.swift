@@ -12,7 +12,7 @@ extension LoadedMill {
             look.existing("the file", state.appending(BytePath(name)))
         }
         for inbox in inboxes {
-            // What is missing is told with the inbox itself.
+            // The inbox itself says when it is missing.
             look.existing("the inbox", inbox.path)
             look.folder("the outbox", inbox.outbox, makesAllAbove: false)
             guard let base = inbox.spool.predicted else { continue }

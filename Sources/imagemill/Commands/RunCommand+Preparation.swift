@@ -72,7 +72,18 @@ extension RunCommand {
         }
     }
 
+    /// Prints the pipeline that is named, or the one that the options make.
     private func printPipeline() throws {
+        if !quick.isAny, !inputs.isEmpty {
+            let path = try PipelineArgument(among: inputs).path
+            try PipelineArgument.refuseMistyped(path)
+            do {
+                printOutput(try LoadedPipeline.text(of: path))
+            } catch {
+                throw ExitStatus.explaining(error, reading: path)
+            }
+            throw ExitCode.success
+        }
         _ = try quick.pipeline()
         printOutput("# Save this as my.yaml and run it: imagemill run my.yaml photos/ -o out/\n" + quick.text)
         throw ExitCode.success

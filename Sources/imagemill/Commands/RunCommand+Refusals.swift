@@ -35,7 +35,7 @@ extension RunCommand {
             let code = Paint(2).red(failure.code.rawValue)
             printError("\(source.typed.printable): \(code): \(oneLine(failure.message))")
         }
-        printError("  \(FailureCode.notFound.remedy)")
+        printError("  \(FailureCode.notFound.remedy(in: .command))")
         if !quiet { printError("none of \(counted(found.sources.count, "source")) is there; nothing was written") }
         throw ExitStatus.allFailed
     }

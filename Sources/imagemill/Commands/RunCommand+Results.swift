@@ -52,6 +52,7 @@ extension RunCommand {
             let words = RunSummary(
                 summary: summary, isDryRun: dryRun, report: report, warnings: progress.warnings, isVerbose: verbose,
                 passedOver: preparation.found.passedOver.reduce(into: [:]) { $0[$1.why, default: 0] += 1 },
+                failedBefore: preparation.work.failedBefore.count,
                 hintsAtTree: !keepTree && progress.warnings[.nameVersioned] != nil
                     && preparation.found.haveOneNameInSeveralFolders,
                 isFiltered: !search.include.isEmpty || !search.exclude.isEmpty)

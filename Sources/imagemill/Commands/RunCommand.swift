@@ -216,7 +216,10 @@ struct RunCommand: RenderingCommand {
     }
 
     private func observer(_ preparation: Preparation, _ progress: Progress) -> any BatchObserver {
-        dryRun && !json && !jsonLines ? DryRunListing(progress: progress, outbox: preparation.outbox.path) : progress
+        dryRun && !json && !jsonLines
+            ? DryRunListing(
+                progress: progress, outbox: preparation.outbox.path, failedBefore: preparation.work.failedBefore)
+            : progress
     }
 
     private var sharedCache: SharedCache? {

@@ -127,12 +127,14 @@ import Testing
         let runner = try CommandRunner()
         try runner.pipeline()
         try await runner.picture("in/a.jpg")
-        let whole = try await SamplePicture.jpeg.bytes
-        try runner.folder.write(Array(whole.prefix(whole.count / 2)), to: "in/cut.jpg")
+        var broken = try await SamplePicture.png.bytes
+        for index in broken.count / 2..<broken.count / 2 + 40 { broken[index] ^= 0x55 }
+        try runner.folder.write(broken, to: "in/broken.png")
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 1)
         let dry = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run")
         #expect(dry.exit == 0)
-        #expect(dry.output.hasPrefix("in/cut.jpg → out/cut.webp (64×48); failed before: truncated: "), "\(dry.output)")
+        #expect(
+            dry.output.hasPrefix("in/broken.png → out/broken.webp (64×48); failed before: corrupt: "), "\(dry.output)")
         #expect(
             dry.errors
                 == "1 of 2 sources can be rendered, 1 of which failed before, 1 unchanged; nothing was written\n",

@@ -191,7 +191,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             switch place {
             case .anywhere: "Run again when its writer is done; a drop folder tries again by itself."
             case .command: "Run again when its writer is done."
-            case .millFile: "Have its writer use another name, and rename the file when it is complete."
+            case .millFile: "Give the file another name until its writer is done, and rename it then."
             }
         case .changedSincePlan: "Make another plan of what has changed, with `imagemill shard`."
         case .noSuchPage: "Change `page` in the pipeline, or leave the file out."

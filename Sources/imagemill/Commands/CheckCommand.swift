@@ -10,7 +10,7 @@ struct CheckCommand: RenderingCommand {
         abstract: "Checks pipeline files and the assets they name, and mill files with their pipelines and folders.",
         discussion: """
             Example: imagemill check my.yaml mill.yaml
-                     imagemill check --json pipelines/*.yaml
+                     imagemill check --json web-photos *.yaml
 
             - reads a pipeline from standard input. Exit codes: 0 all are good, 75 try again later, 78 a mistake.
             """)

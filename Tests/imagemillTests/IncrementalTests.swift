@@ -134,7 +134,7 @@ import Testing
         let dry = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run")
         #expect(dry.exit == 0)
         #expect(
-            dry.output.hasPrefix("in/broken.png → out/broken.webp (64×48); failed before: corrupt: "), "\(dry.output)")
+            dry.output.hasPrefix("in/broken.png → out/broken.webp (32×24); failed before: corrupt: "), "\(dry.output)")
         #expect(
             dry.errors
                 == "1 of 2 sources can be rendered, 1 of which failed before, 1 unchanged; nothing was written\n",

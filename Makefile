@@ -72,6 +72,9 @@ install: ## Installs program, units, pipelines, manual, completions and document
 	install -d "$(DESTDIR)$(DOCDIR)/docs"
 	install -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)/"
 	cp -R $(addprefix docs/,architecture.md clusters.md failures.md glossary.md operations.md security.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
+	install -d "$(DESTDIR)$(DOCDIR)/deploy"
+	cp -R $(addprefix deploy/,aws-batch compose.yaml container grafana kubernetes mill.yaml prometheus slurm systemd) "$(DESTDIR)$(DOCDIR)/deploy/"
+	ln -sfnr "$(DESTDIR)$(DATADIR)/pipelines" "$(DESTDIR)$(DOCDIR)/pipelines"
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(DOCDIR)"
 	for page in docs/man/*.[15]; do \
 		install -D -m 644 -t "$(DESTDIR)$(MANDIR)/man$${page##*.}" "$$page" || exit 1; done

@@ -67,25 +67,27 @@ package struct NineSlice: Stage {
         let caps = caps.pixels(of: natural, scale: scale)
         try Self.check(
             caps: caps.left, and: caps.right, at: "leading and trailing", of: natural.width, in: size.width,
-            direction: "wide")
+            direction: "wide", scale)
         try Self.check(
             caps: caps.top, and: caps.bottom, at: "top and bottom", of: natural.height, in: size.height,
-            direction: "high")
+            direction: "high", scale)
         let output = picture.drawn(at: size, width: width, height: height)
         return Plan(output: output, natural: natural, caps: caps, input: input.size)
     }
 
     private static func check(
-        caps first: Int, and last: Int, at sides: String, of picture: Int, in result: Int, direction extent: String
+        caps first: Int, and last: Int, at sides: String, of picture: Int, in result: Int, direction extent: String,
+        _ pixelsPerPoint: Double
     ) throws(PlanFailure) {
+        let unit = pixelsPerPoint == 1 ? "pixels" : "pixels (\(writtenNumber(pixelsPerPoint)) to a point)"
         guard first + last <= result else {
             let message =
-                "the \(sides) caps of \(first) and \(last) pixels do not fit a result \(result) pixels \(extent)"
+                "the \(sides) caps of \(first) and \(last) \(unit) do not fit a result \(result) pixels \(extent)"
             throw PlanFailure(.emptyResult, stage: name, message)
         }
         guard first + last < picture || (first + last == picture && result == picture) else {
             let message =
-                "the \(sides) caps of \(first) and \(last) pixels leave nothing between them of a picture \(picture) pixels \(extent)"
+                "the \(sides) caps of \(first) and \(last) \(unit) leave nothing between them of a picture \(picture) pixels \(extent)"
             throw PlanFailure(.emptyResult, stage: name, message)
         }
     }

@@ -6,13 +6,16 @@ import Pipeline
 struct CheckedFile {
     private let file: String
     private let mistakes: [JSONValue]
+    private let warnings: [String]
 
     /// A file that is good.
-    init(_ file: String) { (self.file, mistakes) = (file, []) }
+    /// - Parameter warnings: what may keep it from being used, but is no mistake in it.
+    init(_ file: String, warnings: [String]) { (self.file, mistakes, self.warnings) = (file, [], warnings) }
 
     /// A file that is not.
     init(_ file: String, _ error: any Error) {
         self.file = file
+        warnings = []
         mistakes =
             switch error {
             case let diagnostics as Diagnostics: Self.entries(diagnostics)
@@ -36,7 +39,10 @@ struct CheckedFile {
     /// The document of several files.
     static func document(_ files: [CheckedFile]) -> JSONValue {
         let entries = files.map { file -> JSONValue in
-            ["file": .string(file.file), "good": .bool(file.mistakes.isEmpty), "mistakes": .array(file.mistakes)]
+            [
+                "file": .string(file.file), "good": .bool(file.mistakes.isEmpty), "mistakes": .array(file.mistakes),
+                "warnings": .array(file.warnings.map { .string($0) }),
+            ]
         }
         return ["schema": "imagemill.check/1", "files": .array(entries)]
     }
@@ -48,6 +54,7 @@ struct CheckedFile {
             ["file": text, "message": text], optional: ["line": number, "column": number])
         let file = ReportSchema.object([
             "file": text, "good": ["type": "boolean"], "mistakes": ["type": "array", "items": mistake],
+            "warnings": ["type": "array", "items": text],
         ])
         let document = ReportSchema.object([
             "schema": ["const": "imagemill.check/1"], "files": ["type": "array", "items": file],

@@ -21,7 +21,7 @@ enum ExitStatus {
         _ error: any Error, reading file: String, ending: String = "; nothing was written"
     ) -> ExitCode {
         guard let error = error as? SystemError else { return explaining(error, pipeline: file, ending: ending) }
-        printError("imagemill: \(error)")
+        tell(error)
         return error.mayPass ? tryAgain : configuration
     }
 
@@ -37,17 +37,18 @@ enum ExitStatus {
             printError(problems.description)
             return configuration
         case let error as SystemError:
-            printError("imagemill: \(error)")
+            tell(error)
             return error.isEnvironmental ? tryAgain : configuration
         case let failure as Failure:
             printError("imagemill: " + oneLine(failure.message + (failure.detail.map { " (\($0))" } ?? "")))
-            printError("  \(failure.remedy)")
+            printError("  \(failure.remedy(in: .command))")
             return someFailed
         case is PlanMismatch:
             printError("imagemill: \(error)")
             return configuration
         case let error as RunObstructed:
-            printError("imagemill: \(error); the sources that are left are for another run")
+            printError("imagemill: \(error)")
+            printError("  the sources that are left are for another run; what was done stays")
             return tryAgain
         case is OutboxInUse, is StoreError:
             printError("imagemill: \(error)")
@@ -57,6 +58,13 @@ enum ExitStatus {
             return tryAgain
         }
     }
+}
+
+/// Says what the system does not do, and who lacks the right if that is why.
+private func tell(_ error: SystemError) {
+    printError("imagemill: \(error)")
+    guard [EACCES, EPERM].contains(error.code), !error.isExplained else { return }
+    printError("  give \(ThisUser.title) the right to it, or run this as another user")
 }
 
 extension Diagnostics {

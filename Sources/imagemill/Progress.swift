@@ -15,8 +15,8 @@ final class Progress: BatchObserver {
         state = Mutex(ProgressState(showsLine: showsLine, outbox: outbox))
     }
 
-    /// Failures of the environment, which may pass.
-    var environmentFailures: Int { state.withLock { $0.environmentFailures } }
+    /// A source has failed because of the output folder, so that it may succeed in another run.
+    var hasEnvironmentFailure: Bool { state.withLock { $0.hasEnvironmentFailure } }
 
     /// How often each warning was given.
     var warnings: [WarningCode: Int] { state.withLock { $0.warnings } }
@@ -41,7 +41,7 @@ private struct ProgressState {
     private var start = SuspendingClock.now
     private var lastShown = SuspendingClock.now
     private var isLineShown = false
-    private(set) var environmentFailures = 0
+    private(set) var hasEnvironmentFailure = false
     private(set) var warnings: [WarningCode: Int] = [:]
     private var explained: Set<FailureCode> = []
 
@@ -58,10 +58,10 @@ private struct ProgressState {
     mutating func finished(_ report: SourceReport, _ summary: BatchSummary) {
         if let error = report.error {
             clearLine()
-            if [.diskFull, .outputNotWritable].contains(error.code) { environmentFailures += 1 }
+            if [.diskFull, .outputNotWritable].contains(error.code) { hasEnvironmentFailure = true }
             printError("\(report.source.shown): \(paint.red(error.code.rawValue)): \(oneLine(error.message))")
             // Once for each code, so that a thousand of them stay readable.
-            if explained.insert(error.code).inserted { printError("  \(error.remedy)") }
+            if explained.insert(error.code).inserted { printError("  \(error.remedy(in: .command))") }
         }
         for warning in report.warnings { warnings[warning.code, default: 0] += 1 }
         if let outbox { list(report, in: outbox) }

@@ -13,6 +13,8 @@ struct RunSummary {
     let isVerbose: Bool
     /// How many files a search has found that are no pictures, by the reason.
     var passedOver: [NoPicture: Int] = [:]
+    /// How many of the sources of a dry run failed in an earlier run.
+    var failedBefore = 0
     /// Nothing was given to tell sources of one name in several folders apart.
     var hintsAtTree = false
     /// The user has said which files are wanted.
@@ -33,7 +35,9 @@ struct RunSummary {
         let unchanged = summary.unchanged > 0 ? ", \(summary.unchanged) unchanged" : ""
         let sources = counted(summary.sources, "source")
         if isDryRun {
-            return "\(summary.planned) of \(sources) can be rendered\(unchanged); nothing was written" + passedOver
+            let before = failedBefore > 0 ? ", \(failedBefore) of which failed before" : ""
+            return "\(summary.planned) of \(sources) can be rendered\(before)\(unchanged); nothing was written"
+                + passedOver
         }
         let report = self.report.map { "; report: \($0.printable)" } ?? ""
         if summary.unchanged == summary.sources {

@@ -25,6 +25,20 @@ import Testing
         try Directory(BytePath(folder.path)).sync("a folder", calls: failing(EINVAL))
     }
 
+    @Test func `what cannot be moved or made is named with the whole path`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a", to: "in/a")
+        try folder.write("b", to: "out/b")
+        let (from, to) = (
+            try Directory(BytePath(folder.path("in"))), try Directory(BytePath(folder.path("out")))
+        )
+        let moved = #expect(throws: SystemError.self) { try from.move(BytePath("a"), to: to, as: BytePath("b")) }
+        #expect(
+            moved?.description == "cannot move '\(folder.path("in/a"))' to '\(folder.path("out/b"))': File exists")
+        let made = #expect(throws: SystemError.self) { try from.making(BytePath("a")) }
+        #expect(made?.description == "cannot make '\(folder.path("in/a"))': File exists")
+    }
+
     private func failing(_ code: CInt) -> NameCalls {
         var calls = NameCalls.system
         calls.sync = { _ in

@@ -88,7 +88,10 @@ import Testing
         try fail("other.jpg", as: "other.jpg")
         let error = #expect(throws: SystemError.self) { try failed.giveBack(BytePath("other.jpg")) }
         #expect(error?.code == EEXIST)
-        #expect(error?.description == "cannot move 'other.jpg' back to '\(folder.path("in/other.jpg"))': File exists")
+        #expect(
+            error?.description
+                == "cannot move 'other.jpg' back to '\(folder.path("in/other.jpg"))': another file has that name by now; rename one of the two"
+        )
         #expect(try folder.text("in/other.jpg") == "other" && folder.text("failed/other.jpg") == "other.jpg")
         #expect(try folder.entries().contains("failed/other.jpg.error.json"))
     }

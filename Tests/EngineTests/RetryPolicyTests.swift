@@ -9,7 +9,7 @@ import Testing
 
     private func decision(_ code: FailureCode, _ reason: PauseReason? = nil, policy: RetryPolicy? = nil) -> AfterFailure
     {
-        (policy ?? self.policy).decide(after: Failure(code, stage: "x", "x")) { reason }
+        (policy ?? self.policy).decide(after: Failure(code, stage: "x", "x")) { reason.map { Pause($0, "so") } }
     }
 
     @Test func `what took its whole deadline is not tried again at once`() {
@@ -68,25 +68,36 @@ import Testing
 
     @Test
     func `a full disk is believed after a probe only: if there is room for one, it costs this source an attempt`() {
-        #expect(decision(.diskFull, .noSpace) == .pause(.noSpace))
+        #expect(decision(.diskFull, .noSpace) == .pause(Pause(.noSpace, "so")))
         #expect(decision(.diskFull) == .retry)
     }
 
     @Test func `trouble with the outbox pauses the inbox; a crash says nothing about it, and does not ask`() {
         for code: FailureCode in [.diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound, .timedOut] {
-            #expect(decision(code, .missingOutbox) == .pause(.missingOutbox))
+            #expect(decision(code, .missingOutbox) == .pause(Pause(.missingOutbox, "so")))
         }
         let crash = policy.decide(after: Failure(.workerCrashed, stage: "x", "x")) {
             Issue.record("nobody has to probe after a crash")
-            return .readOnly
+            return Pause(.readOnly, "so")
         }
         #expect(crash == .retry)
     }
 
-    @Test func `a run attempts again only what lost its worker, at once, and never pauses`() {
+    @Test func `a run attempts again only what lost its worker, at once`() {
         for code in FailureCode.allCases {
-            #expect(decision(code, .noSpace, policy: .run) == (code == .workerCrashed ? .retry : .final), "\(code)")
+            #expect(decision(code, policy: .run) == (code == .workerCrashed ? .retry : .final), "\(code)")
         }
+    }
+
+    @Test func `a run ends when nothing can be written, whichever picture shows it first`() {
+        let shows: Set<FailureCode> = [.diskFull, .outputNotWritable, .ioError]
+        for code in FailureCode.allCases where code != .workerCrashed {
+            let expected: AfterFailure = shows.contains(code) ? .pause(Pause(.noSpace, "so")) : .final
+            #expect(decision(code, .noSpace, policy: .run) == expected, "\(code)")
+        }
+    }
+
+    @Test func `a run has three attempts, without a delay`() {
         #expect((1...3).map { RetryPolicy.run.delay(afterAttempt: $0, because: .workerCrashed) } == [0, 0, 0])
         #expect(RetryPolicy.run.attempts == 3)
     }

@@ -100,6 +100,17 @@ struct NineSliceTests {
         #expect(large.sides == [120, 36])
     }
 
+    @Test func `caps that do not fit are shown in pixels, with how many of these are a point`() throws {
+        let picture = try TestPicture.coded(width: 12, height: 10)
+        let error = #expect(throws: PlanFailure.self) {
+            try render("nine-slice: { width: 9, cap-insets: { leading: 6, trailing: 6 } }", picture, scale: 2)
+        }
+        #expect(
+            error?.failure.message
+                == "the leading and trailing caps of 12 and 12 pixels (2 to a point) do not fit a result 18 pixels wide"
+        )
+    }
+
     @Test(arguments: [
         (
             "width: 20, cap-insets: { leading: 6, trailing: 6 }",

@@ -9,7 +9,7 @@ import Vips
     /// Bad files by name, and the code that each must fail with.
     private static let expected = [
         "cut.jpg": "truncated", "cut.png": "truncated", "cut.gif": "truncated", "cut.webp": "truncated",
-        "text.jpg": "not-an-image",
+        "text.jpg": "not-an-image", "page.jpg": "not-an-image", "archive.jpg": "not-an-image",
         "empty.jpg": "empty", "folder.jpg": "is-a-directory", "dangling.jpg": "not-found",
         "pipe.jpg": "not-a-regular-file",
         "socket.jpg": "not-a-regular-file", "drawing.jpg": "unsupported-format", "paper.jpg": "unsupported-format",
@@ -23,6 +23,8 @@ import Vips
             try runner.folder.write(Array(bytes.prefix(bytes.count * 2 / 3)), to: "in/cut.\(kind.fileExtension)")
         }
         try runner.folder.write("this is no picture", to: "in/text.jpg")
+        try runner.folder.write("<!DOCTYPE html>\n<title>404</title>\n", to: "in/page.jpg")
+        try runner.folder.write("PK\u{3}\u{4}and so on", to: "in/archive.jpg")
         try runner.folder.write("", to: "in/empty.jpg")
         try await runner.picture("in/folder.jpg/inside.jpg")
         try FileManager.default.createSymbolicLink(

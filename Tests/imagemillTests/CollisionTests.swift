@@ -215,6 +215,61 @@ import Testing
         }
     }
 
+    @Test(arguments: [[], ["-q"], ["--dry-run"]])
+    func `an output folder among the sources that has pictures of others is refused, unless it is left out`(
+        options: [String]
+    ) async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        for name in ["in/a.jpg", "in/masters/b.jpg", "in/masters/sub/c.jpg"] { try await runner.picture(name) }
+        let command = ["run", "p.yaml", "in", "-o", "in/masters"] + options
+        let result = try await runner.run(command)
+        #expect(result.exit == 64)
+        #expect(
+            result.errors
+                == "imagemill: the output folder 'in/masters' is among the sources and has 'in/masters/b.jpg' and 1 other picture, which Imagemill has not made; they would not be rendered\n  choose another folder (-o), or leave this one out yourself: --exclude masters\n"
+        )
+        #expect(runner.files(in: "in/masters") == ["b.jpg", "sub/c.jpg"])
+        #expect(try await runner.run(command + ["--exclude", "masters"]).exit == 0)
+        #expect(try await runner.run(command).exit == (options == ["--dry-run"] ? 64 : 0), "it is known by now")
+    }
+
+    @Test func `renditions say themselves that they are no pictures of others, also if their record is lost`()
+        async throws
+    {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "in/out").exit == 0)
+        try FileManager.default.removeItem(atPath: runner.folder.path("in/out/.imagemill"))
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "in/out").exit == 0)
+        #expect(runner.files(in: "in/out") == ["a.webp"])
+    }
+
+    @Test func `an output folder above the sources: renditions of earlier runs are no sources`() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write("renditions: { web: { save: { format: webp } } }\n", to: "p.yaml")
+        for name in ["photos/a/x.jpg", "photos/b/y.jpg"] { try await runner.picture(name) }
+        let command = ["run", "p.yaml", "photos/a", "photos/b", "-o", "photos", "--keep-tree"]
+        #expect(try await runner.run(command).exit == 0)
+        let made = ["a/x.jpg", "a/x.webp", "b/y.jpg", "b/y.webp"]
+        #expect(runner.files(in: "photos") == made)
+        let again = try await runner.run(command)
+        #expect(again.exit == 0 && runner.files(in: "photos") == made)
+        #expect(
+            again.errorLines.first
+                == "note: left out 2 renditions of earlier runs among the sources: the output folder 'photos' is above them",
+            "\(again.errors)")
+        #expect(again.errors.contains("2 sources unchanged"))
+        // Without a record, the files say it themselves.
+        try FileManager.default.removeItem(atPath: runner.folder.path("photos/.imagemill"))
+        #expect(try await runner.run(command).exit == 0)
+        #expect(runner.files(in: "photos") == made)
+        // Whoever names one means it.
+        #expect(try await runner.run("run", "p.yaml", "photos/a/x.webp", "-o", "photos").exit == 0)
+        #expect(runner.files(in: "photos") == made + ["x.webp"])
+    }
+
     @Test func `the output folder of another run is no source, unless it is named`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()

@@ -51,7 +51,7 @@ import Testing
         ),
         (
             "run p.yaml in -o out --max-pixels 5X", 64,
-            "Error: The value '5X' is invalid for '--max-pixels <max-pixels>': expected a count such as 5000 or 300M\n"
+            "Error: The value '5X' is invalid for '--max-pixels <max-pixels>': expected a count such as 5000, 300M or 24MP\n"
         ),
         (
             "run p.yaml in -o out --max-source-bytes 5X", 64,

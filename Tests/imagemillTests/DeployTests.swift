@@ -127,6 +127,26 @@ import Testing
         #expect(runner.files(in: "root") == ["opt/etc/imagemill/mill.yaml"])
     }
 
+    @Test func `links in the installed documentation lead to files that are installed too`() async throws {
+        let runner = try CommandRunner()
+        try await install(runner, "DESTDIR=\"$PWD/root\" PREFIX=/usr")
+        let folder = runner.folder.path("root/usr/share/doc/imagemill")
+        let pages = (FileManager.default.subpaths(atPath: folder) ?? []).filter { $0.hasSuffix(".md") }
+        #expect(pages.count > 40)
+        for page in pages {
+            let text = try String(contentsOfFile: "\(folder)/\(page)", encoding: .utf8)
+            for link in text.matches(of: /\]\(([^)#\s]+)(?:#[^)]*)?\)/).map({ String($0.output.1) })
+            where !link.contains("://") && !link.hasPrefix("mailto:") {
+                let target = URL(filePath: "\(folder)/\(page)").deletingLastPathComponent().appending(path: link)
+                #expect(
+                    target.standardizedFileURL.path.hasPrefix(folder)
+                        && FileManager.default.fileExists(atPath: target.path), "\(page): \(link)")
+            }
+        }
+        let pipelines = try FileManager.default.destinationOfSymbolicLink(atPath: folder + "/pipelines")
+        #expect(pipelines == "../../imagemill/pipelines")
+    }
+
     @Test func `install without a program says what to do, and installs nothing`() async throws {
         let runner = try CommandRunner()
         let result = try await runner.shell(

@@ -62,6 +62,63 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: mayMount()), arguments: [[], ["--report", "report.json", "--state", "state"]])
+    func `a disk that fills up ends the run once, with what was done and the folder, and blames no picture`(
+        elsewhere: [String]
+    ) async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline(size: "100%", format: "tiff")
+        for number in 0..<60 {
+            try runner.folder.write(
+                try await SamplePicture.noise(width: 200, height: 200), to: "in/\(number).jpg")
+        }
+        try await withTinyDisk(runner, kilobytes: 2000) {
+            let result = try await runner.run(["run", "p.yaml", "in", "-o", "out"] + elsewhere)
+            #expect(result.exit == 75)
+            let lines = result.errors.split(separator: "\n")
+            #expect(lines.count == 3, "\(result.errors)")
+            #expect(
+                lines.first?.hasPrefix("stopped: ") == true && lines.first?.contains(" of 60 sources done, ") == true)
+            #expect(result.errors.contains("'out'") || result.errors.contains("'out/.imagemill'"))
+            #expect(result.errors.contains("No space left on device; make room there\n"))
+            if !elsewhere.isEmpty {
+                #expect(lines.first?.hasSuffix("; report: report.json") == true)
+                #expect(try !runner.report("report.json").outcomes.values.contains { $0 != "done" })
+            }
+            let quiet = try await runner.run(["run", "-q", "p.yaml", "in", "-o", "out"] + elsewhere)
+            #expect(quiet.exit == 75 && quiet.errors.split(separator: "\n").count == 2, "\(quiet.errors)")
+        }
+    }
+
+    @Test(.enabled(if: mayMount()), arguments: [8, 16, 24, 40, 64, 100])
+    func `a disk that is too small for the record of names says that, with the folder`(kilobytes: Int) async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        try await withTinyDisk(runner, kilobytes: kilobytes) {
+            for _ in 0..<2 {
+                let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+                #expect(result.exit == 75)
+                #expect(result.errors.lowercased().contains("no space left"), "\(result.errors)")
+                #expect(result.errors.contains("'out"), "\(result.errors)")
+            }
+        }
+    }
+
+    @Test(.enabled(if: mayMount()))
+    func `a full disk is to be tried again, whatever else was wrong`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline(size: "100%", format: "png")
+        try runner.folder.write(try await SamplePicture.noise(width: 900, height: 900), to: "in/large.jpg")
+        try runner.folder.write("no picture", to: "in/broken.jpg")
+        try await withTinyDisk(runner, kilobytes: 400) {
+            let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--report", "report.json")
+            #expect(
+                try runner.report("report.json").outcomes == ["large.jpg": "disk-full", "broken.jpg": "not-an-image"])
+            #expect(result.exit == 75, "\(result.errors)")
+        }
+    }
+
     @Test(.enabled(if: mayMount()))
     func `a file of another size limit: a rendition that outgrows the disk while it is encoded leaves nothing`()
         async throws

@@ -67,7 +67,7 @@ import Testing
         #expect(
             bad.exit == 2
                 && bad.errors
-                    == "standard input: not-an-image: expected a picture, found a file in no recognized image format\n  \(FailureCode.notAnImage.remedy)\n"
+                    == "standard input: not-an-image: expected a picture, found a file in no recognized image format\n  \(FailureCode.notAnImage.remedy(in: .command))\n"
         )
         #expect(try runner.bytes("c.webp").isEmpty)
         try await runner.picture("in/b.jpg")
@@ -99,6 +99,21 @@ import Testing
         #expect(
             again.exit == 64
                 && again.errors == "imagemill: 'my shop/pipeline.yaml' is there already; nothing was written\n")
+    }
+
+    @Test func `--print-pipeline prints the pipeline that is named, and none beside options`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        let printed = try await runner.run("run", "--print-pipeline", "p.yaml", "in")
+        #expect(printed.exit == 0)
+        #expect(try Array(printed.output.utf8) == runner.bytes("p.yaml"))
+        let shipped = try await runner.run("run", "--print-pipeline", "web-photos")
+        let file = try Checkout.text("pipelines/web-photos.yaml")
+        #expect(shipped.exit == 0 && shipped.output == file)
+        let both = try await runner.run("run", "--print-pipeline", "p.yaml", "--format", "png")
+        #expect(both.exit == 64 && both.errors.contains("leave out 'p.yaml' or the options"), "\(both.errors)")
+        #expect(try await runner.run("run", "--print-pipeline", "gone.yaml").exit == 78)
     }
 
     @Test(arguments: ["--version", "-V", "version"])

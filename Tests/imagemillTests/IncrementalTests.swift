@@ -123,6 +123,24 @@ import Testing
         #expect(wrong.errors == "imagemill: 'in/z.jpg' is not among the sources; --why takes one of them\n")
     }
 
+    @Test func `a dry run says which of the sources that it lists failed before`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        var broken = try await SamplePicture.png.bytes
+        for index in broken.count / 2..<broken.count / 2 + 40 { broken[index] ^= 0x55 }
+        try runner.folder.write(broken, to: "in/broken.png")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 1)
+        let dry = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run")
+        #expect(dry.exit == 0)
+        #expect(
+            dry.output.hasPrefix("in/broken.png → out/broken.webp (32×24); failed before: corrupt: "), "\(dry.output)")
+        #expect(
+            dry.errors
+                == "1 of 2 sources can be rendered, 1 of which failed before, 1 unchanged; nothing was written\n",
+            "\(dry.errors)")
+    }
+
     @Test func `--why before any run says that the source was never done, and makes no output folder`() async throws {
         let runner = try CommandRunner()
         try await writePipeline(runner)

@@ -55,5 +55,14 @@ import Testing
         try runner.folder.write(script, to: "try.bash")
         let result = try await runner.shell("bash try.bash")
         #expect(result.output.contains("watch"), "\(result.output)\(result.errors)")
+        try runner.folder.write(
+            script.replacing(
+                "(imagemill wa); COMP_CWORD=1; COMP_LINE='imagemill wa'; COMP_POINT=12",
+                with: "(imagemill stages nine); COMP_CWORD=2; COMP_LINE='imagemill stages nine'; COMP_POINT=21"),
+            to: "stage.bash")
+        let stage = try await runner.shell("bash stage.bash")
+        for name in ["nine-slice", "save"] {
+            #expect(stage.output.contains(" \(name)"), "\(stage.output)\(stage.errors)")
+        }
     }
 }

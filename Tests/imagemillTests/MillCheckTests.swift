@@ -52,6 +52,65 @@ import Testing
             "\(result.output)\(result.errors)")
     }
 
+    @Test(.enabled(if: TestMachine.othersCanRun, "no other user can run the program here"))
+    func `rights that the user who asks lacks are warnings with path, right and user, and no mistake`() async throws {
+        let runner = try runner(one)
+        try runner.folder.write(
+            "state: state\ncache: { path: cache }\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n",
+            to: "mill.yaml")
+        let tool = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+        let open = "chown 65534 . in out && chmod 755 . in out"
+        try #require(try await runner.shell(open).exit == 0)
+        func check() async throws -> CommandResult {
+            try await runner.shell("\(tool) '\(CommandRunner.executable)' check mill.yaml")
+        }
+        #expect(try await !check().output.contains("warning"), "the folders are made")
+
+        try #require(
+            try await runner.shell("mkdir state cache && chown 0 out in state && chmod 555 in cache").exit == 0)
+        let result = try await check()
+        let folder = runner.folder.path
+        let user = try #require(result.output.firstMatch(of: #/warning: (the user \S+)/#)).1
+        #expect(result.exit == 0)
+        let denied = "Permission denied"
+        #expect(
+            result.output.split(separator: "\n").suffix(5) == [
+                "  warning: \(user) may not write to the state folder '\(folder)/state': \(denied)",
+                "  warning: \(user) may not write to the inbox '\(folder)/in': \(denied)",
+                "  warning: \(user) may not write to the outbox '\(folder)/out': \(denied)",
+                "  warning: \(user) may not write to the cache '\(folder)/cache': \(denied)",
+                "  warning: so `imagemill watch` of this user would not start, or would pause; as another one: sudo -u USER imagemill check mill.yaml",
+            ], "\(result.output)\(result.errors)")
+
+        try #require(try await runner.shell("chmod 700 out").exit == 0)
+        let unseen = try await check()
+        #expect(
+            unseen.errors
+                == "imagemill: cannot open the folder '\(folder)/out': \(denied)\n  give \(user) the right to it, or run this as another user\n"
+        )
+
+        try #require(try await runner.shell("rm -r out && chown 0 . && chmod 755 .").exit == 0)
+        #expect(
+            try await check().output.contains(
+                "\(user) may not write to '\(folder)', where the outbox '\(folder)/out' is to be made: \(denied)\n"))
+        let json = try await runner.shell("\(tool) '\(CommandRunner.executable)' check --json mill.yaml")
+        #expect(
+            json.exit == 0 && json.output.contains("\"good\" : true")
+                && json.output.contains("may not write to the inbox"))
+    }
+
+    @Test func `an outbox whose folder is missing too is a warning, since watch waits for it`() async throws {
+        let runner = try runner(
+            "state: state\ninboxes:\n  - { path: in, outbox: share/out, pipeline: p.yaml }\n", folders: ["in"])
+        let result = try await runner.run("check", "mill.yaml")
+        #expect(result.exit == 0)
+        #expect(
+            result.output.contains(
+                "warning: the outbox '\(runner.folder.path)/share/out' is missing, and so is the folder above it; make it with mkdir -p"
+            ),
+            "\(result.output)")
+    }
+
     @Test func `a picture in place of a mill file is called one`() async throws {
         let runner = try runner(one)
         try await runner.picture("photo.jpg")

@@ -107,7 +107,8 @@ import Testing
     }
 
     @Test(.enabled(if: canMount, "skipped: only root can mount by /dev/fuse"))
-    func `on a network file system a rendition that cannot be written fails its own source`() async throws {
+    func `on a network file system a rendition that cannot be written ends the run, and is not in place`() async throws
+    {
         try await runner.picture("in/a.jpg")
         try await runner.picture("in/b.jpg")
         _ = try await runner.shell("mkdir real out")
@@ -123,8 +124,10 @@ import Testing
         let files = try FileManager.default.contentsOfDirectory(atPath: runner.folder.path("real"))
         _ = try await runner.shell("umount -l out")
         #expect(result.exit == 75, "\(result.errors)")
-        #expect(result.errors.contains("cannot write 'a.jpg' to the disk: No space left on device"), "\(result.errors)")
-        #expect(try runner.report("report.json").outcomes == ["a.jpg": "disk-full", "b.jpg": "disk-full"])
+        #expect(
+            result.errors.contains("cannot write into 'out': No space left on device; make room there"),
+            "\(result.errors)")
+        #expect(try runner.report("report.json").outcomes.isEmpty)
         #expect(files.filter { !$0.hasPrefix(".") } == [], "\(syncs)")
     }
 

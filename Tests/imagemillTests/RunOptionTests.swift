@@ -78,7 +78,7 @@ import Testing
         #expect(bad.exit == 1)
         #expect(
             bad.errors
-                == "in/c.jpg: not-an-image: expected a picture, found a file in no recognized image format\n  \(FailureCode.notAnImage.remedy)\n"
+                == "in/c.jpg: not-an-image: expected a picture, found a file in no recognized image format\n  \(FailureCode.notAnImage.remedy(in: .command))\n"
         )
     }
 
@@ -91,12 +91,17 @@ import Testing
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 1)
         for code in [FailureCode.notAnImage, .empty] {
-            #expect(result.errors.components(separatedBy: "\n  \(code.remedy)\n").count == 2, "\(result.errors)")
+            #expect(
+                result.errors.components(separatedBy: "\n  \(code.remedy(in: .command))\n").count == 2,
+                "\(result.errors)")
         }
         let report = String(decoding: try runner.bytes("out/.imagemill/report.json"), as: UTF8.self)
-        #expect(report.components(separatedBy: "\"remedy\":\"\(FailureCode.notAnImage.remedy)\"").count == 3)
+        #expect(
+            report.components(separatedBy: "\"remedy\":\"\(FailureCode.notAnImage.remedy(in: .command))\"").count == 3)
         let plan = try await runner.run("plan", "in/c.jpg", "p.yaml")
-        #expect(plan.exit == 1 && plan.errors.hasSuffix("\n  \(FailureCode.notAnImage.remedy)\n"), "\(plan.errors)")
+        #expect(
+            plan.exit == 1 && plan.errors.hasSuffix("\n  \(FailureCode.notAnImage.remedy(in: .command))\n"),
+            "\(plan.errors)")
     }
 
     @Test(arguments: ["1", "4"])

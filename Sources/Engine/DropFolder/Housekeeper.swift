@@ -167,7 +167,10 @@ final class Housekeeper: Sendable {
         // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
         if let spool, isPaused, isThere { try? spool.makeFolders() }
         let isSilent = controller.silence(waiting: dispatcher.fileWaits[controller.name]) != nil
-        let canGoOn = !isPaused || isDue && !isSilent && trouble(controller) == nil
+        let trouble = isPaused && isDue && !isSilent ? trouble(controller) : nil
+        // What it waits for may be another thing by now: a folder that is there again, but may not be written to.
+        if let trouble { controller.pause(trouble) }
+        let canGoOn = !isPaused || isDue && !isSilent && trouble == nil
         // Without its folders it does not go on.
         let hasFolders = canGoOn && (spool != nil || !isThere || controller.makeFolders())
         if hasFolders && (try? controller.recordDeferred()) != nil && isPaused { controller.resume() }
@@ -175,8 +178,8 @@ final class Housekeeper: Sendable {
     }
 
     /// Why an inbox still cannot go on.
-    private func trouble(_ controller: InboxController) -> PauseReason? {
-        controller.outboxPause?.reason ?? controller.trouble(outbox: controller.inbox.outbox)
+    private func trouble(_ controller: InboxController) -> Pause? {
+        controller.outboxPause ?? controller.trouble(outbox: controller.inbox.outbox)
     }
 }
 
@@ -196,7 +199,7 @@ extension InboxController {
                 for folder in written {
                     state.withLock { $0.answers.goOn(to: folder, at: .now) }
                     // Only the answer counts here. Trouble with the folder shows when it is used.
-                    _ = WriteProbe.trouble(in: folder, missing: .ioError)
+                    _ = WriteProbe.trouble(in: folder)
                 }
                 state.withLock { $0.answers.goOn(to: inbox.path, at: .now) }
                 _ = try? Directory(inbox.path).file.status()

@@ -344,8 +344,9 @@ extension InboxController: JobSite {
 
     func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation { try claim() }
 
-    func surroundings(_ route: Route) -> PauseReason? {
-        spool == nil ? .missingInbox : trouble(outbox: route.render.outbox.path)
+    func surroundings(_ route: Route) -> Pause? {
+        spool == nil
+            ? Pause(.missingInbox, "the inbox has no folders yet") : trouble(outbox: route.render.outbox.path)
     }
 
     func wasSilent(since time: Moment) -> Bool {
@@ -355,12 +356,14 @@ extension InboxController: JobSite {
     }
 
     /// Why one of its folders, or the state folder, cannot be written to or read now; nil if all can.
-    func trouble(outbox: BytePath) -> PauseReason? {
-        if let reason = WriteProbe.trouble(in: outbox, missing: .missingOutbox) { return reason }
-        if let reason = WriteProbe.trouble(in: shared.state, missing: .ioError) { return reason }
+    func trouble(outbox: BytePath) -> Pause? {
+        if let error = WriteProbe.trouble(in: outbox) { return Pause(error, missing: .missingOutbox) }
+        if let error = WriteProbe.trouble(in: shared.state) { return Pause(error, missing: .ioError) }
         // Obstacles to the folders of the spool show when they are made.
         guard let spool else { return nil }
-        return Shelf.allCases.firstFound { WriteProbe.trouble(in: spool.path($0), missing: .missingInbox) }
+        return Shelf.allCases.firstFound { shelf in
+            WriteProbe.trouble(in: spool.path(shelf)).map { Pause($0, missing: .missingInbox) }
+        }
     }
 
     func countObstacle(of job: Job) -> Int {

@@ -1,5 +1,5 @@
 // The sources of a run that must be processed, and those that are skipped because nothing has changed.
-import Pipeline
+package import Pipeline
 
 /// A source that is skipped.
 package struct UnchangedSource: Sendable {
@@ -15,6 +15,8 @@ package struct WorkList: Sendable {
     package var unchanged: [UnchangedSource] = []
     /// How many files the search has passed over because they are no pictures.
     package var passedOver = 0
+    /// Why sources failed in an earlier run, by their paths from the output folder.
+    package private(set) var failedBefore: [BytePath: String] = [:]
 
     /// Closed, but kept: when a database's queue is released, Dispatch starts a thread, and workers are copied from a
     /// process that has none.
@@ -42,6 +44,7 @@ package struct WorkList: Sendable {
                 unchanged.append(UnchangedSource(source: sources[index], document: document))
             } else {
                 toDo.append(sources[index])
+                if let (identity, failure) = changes.failure(index) { failedBefore[identity] = failure }
             }
         }
     }
@@ -84,6 +87,11 @@ package struct SourceChanges {
     /// The report of a source, if nothing has changed about it.
     func documentIfUnchanged(_ index: Int) -> [UInt8]? {
         changes(index).isEmpty ? results[index]?.document : nil
+    }
+
+    /// Why a source failed the last time, and its identity in the record; nil if it did not.
+    fileprivate func failure(_ index: Int) -> (identity: BytePath, failure: String)? {
+        results[index]?.failure.map { (identities[index], $0) }
     }
 
     /// Every reason to process a source again; none if nothing has changed.

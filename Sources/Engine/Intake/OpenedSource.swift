@@ -61,6 +61,8 @@ package struct OpenedSource: Sendable {
             }
             return format
         case .recognised(let name): throw Failure(.unsupportedFormat, stage: "read", found(name))
+        case .noPicture(let name):
+            throw Failure(.notAnImage, stage: "read", "expected a picture, found a file of another kind: \(name)")
         case .unknown:
             throw Failure(.notAnImage, stage: "read", "expected a picture, found a file in no recognized image format")
         }

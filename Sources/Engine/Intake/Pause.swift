@@ -27,6 +27,17 @@ package enum PauseReason: String, CaseIterable, Sendable, Codable {
             default: .ioError
             }
     }
+
+    /// What to do about it; nil if that depends.
+    fileprivate var remedy: String? {
+        switch self {
+        case .noSpace: "make room there"
+        case .readOnly: "mount it for writing"
+        case .permission: "give \(ThisUser.title) the right to it"
+        case .missingInbox, .missingOutbox: "make it with mkdir -p, or mount it"
+        case .ioError, .inUse, .byRequest: nil
+        }
+    }
 }
 
 /// Why an inbox takes no sources for now. The pause ends by itself when its cause is gone, unless a person has asked
@@ -44,9 +55,11 @@ package struct Pause: Equatable, Sendable {
     package static let byRequest = Pause(
         .byRequest, "somebody has paused it; 'imagemill resume' or the dashboard's button ends that")
 
-    /// The pause after an error with a folder.
+    /// The pause after an error with a folder. The message says what to do about it.
     package init(_ error: SystemError, missing: PauseReason) {
-        self.init(PauseReason(error, missing: missing), error.description)
+        let reason = PauseReason(error, missing: missing)
+        let remedy = error.isExplained ? nil : reason.remedy
+        self.init(reason, error.description + (remedy.map { "; \($0)" } ?? ""))
     }
 
     /// The pause while there is no inbox, at the start or later.

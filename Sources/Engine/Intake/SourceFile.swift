@@ -46,6 +46,13 @@ package struct SourceFile: Sendable {
             problem: problem)
     }
 
+    /// A set of fewer members.
+    package func having(_ members: [SourceFile]) -> SourceFile {
+        SourceFile(
+            location: location, identity: identity, address: address, relative: relative, typed: typed,
+            members: members, planned: planned, problem: problem)
+    }
+
     package var name: SourceName { members == nil ? SourceName(relative) : SourceName(folder: relative) }
 }
 

@@ -10,6 +10,8 @@ package struct FoundSources: Sendable {
     package var notes: [String] = []
     /// Files that are recognizably no pictures, as the user would type their paths, and why.
     package var passedOver: [(path: BytePath, why: NoPicture)] = []
+    /// The output folder as the user would type it, if it is in a folder that was searched.
+    package var outputFolder: BytePath?
 
     /// Whether sources in several folders have one name, so that sub-folders would keep their renditions apart.
     package var haveOneNameInSeveralFolders: Bool {
@@ -23,7 +25,7 @@ package struct FoundSources: Sendable {
 
 /// The kind of source that a walk finds, and the folders that it leaves out.
 package struct WalkRules: Sendable {
-    /// The output folder, which is never walked.
+    /// The output folder, which is never walked; nil if there is none, or none yet.
     let outbox: FileIdentity?
     /// The cache, which is never walked.
     let cache: FileIdentity?
@@ -36,10 +38,10 @@ package struct WalkRules: Sendable {
     let allowed: Set<SourceFormat>
 
     package init(
-        outbox: BytePath, cache: BytePath? = nil, kind: SourceKind = .picture, filter: PathFilter = PathFilter(),
+        outbox: BytePath?, cache: BytePath? = nil, kind: SourceKind = .picture, filter: PathFilter = PathFilter(),
         allowed: Set<SourceFormat> = []
     ) {
-        self.outbox = (try? FileSystem.status(outbox))??.identity
+        self.outbox = outbox.flatMap { (try? FileSystem.status($0))??.identity }
         self.cache = cache.flatMap { (try? FileSystem.status($0))??.identity }
         findsSets = kind == .set
         self.filter = filter
@@ -66,6 +68,8 @@ package struct SourceWalk {
     private let passOver: (BytePath, NoPicture) -> Void
     private var anchors = Anchors()
     private var isEnded = false
+    /// The output folder, if it was left out.
+    private var outputFolder: BytePath?
 
     package init(
         _ rules: WalkRules, note: @escaping (String) -> Void, passOver: @escaping (BytePath, NoPicture) -> Void,
@@ -94,6 +98,7 @@ package struct SourceWalk {
         }
         let common = CommonFolder(of: roots)
         for root in roots { walk.walk(root, below: common) }
+        found.outputFolder = walk.outputFolder
         found.sources.sort {
             $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative)
         }
@@ -175,10 +180,12 @@ package struct SourceWalk {
     }
 
     /// Whether a folder is the output folder or the cache; says so in a note.
-    private func isLeftOut(_ status: FileStatus, _ folder: BytePath) -> Bool {
+    private mutating func isLeftOut(_ status: FileStatus, _ folder: BytePath) -> Bool {
         let reason: String
         switch status.identity {
-        case rules.outbox: reason = "the output folder"
+        case rules.outbox:
+            reason = "the output folder"
+            outputFolder = folder
         case rules.cache: reason = "the cache"
         default: return false
         }
@@ -329,7 +336,6 @@ extension SourceFile {
         guard problem == nil else { return self }
         guard let members else { return seen.insert(identity).inserted ? self : nil }
         let left = members.filter { seen.insert($0.identity).inserted }
-        return left.isEmpty
-            ? nil : SourceFile(location: location, identity: identity, relative: relative, typed: typed, members: left)
+        return left.isEmpty ? nil : having(left)
     }
 }

@@ -36,7 +36,7 @@ package final class OutboxRecord: NameStore {
         } catch let error as StoreError {
             throw error
         } catch {
-            throw Self.storeError(error, "cannot open the record of names in '\(location.state.printable)'")
+            throw Self.storeError(error, "open", location)
         }
     }
 
@@ -62,11 +62,19 @@ package final class OutboxRecord: NameStore {
         return configuration
     }
 
-    static func storeError(_ error: any Error, _ sentence: String) -> StoreError {
+    /// - Parameter verb: what was attempted.
+    static func storeError(_ error: any Error, _ verb: String, _ location: OutboxLocation) -> StoreError {
+        let sentence = "cannot \(verb) the record of names in '\(location.state.printable)'"
         guard let error = error as? DatabaseError else { return StoreError(.inaccessible, "\(sentence): \(error)") }
         let words = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+        let full = StoreError(
+            .full,
+            "\(sentence): there is no space left on its disk (\(words)); make room there, or choose another folder with --state"
+        )
         return switch error.resultCode {
-        case .SQLITE_FULL: StoreError(.full, "\(sentence): the disk is full (\(words))")
+        case .SQLITE_FULL: full
+        // SQLite may say so of a disk that is too small for its own files.
+        case _ where error.mayBeForWantOfRoom && WriteProbe.isFull(location.state): full
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             StoreError(.locked, "\(sentence): another program holds it (\(words)); close it, then try again")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
@@ -220,7 +228,7 @@ extension OutboxRecord {
             // again.
             return try database.unsafeRead(work)
         } catch {
-            throw Self.storeError(error, "cannot read the record of names in '\(location.state.printable)'")
+            throw Self.storeError(error, "read", location)
         }
     }
 
@@ -240,7 +248,7 @@ extension OutboxRecord {
             }
         } catch {
             pending.withLock { $0 = contents + $0 }
-            throw Self.storeError(error, "cannot write the record of names in '\(location.state.printable)'")
+            throw Self.storeError(error, "write", location)
         }
     }
 }

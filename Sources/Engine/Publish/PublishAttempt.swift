@@ -123,7 +123,7 @@ final class PublishAttempt {
         guard publication.mayReplace(path, found) else { throw .occupied(path) }
         try refuseFolder(found, path)
         let kept = Self.keptName(newToken())
-        try system { () throws(SystemError) in try folder.rename(name, to: folder, as: kept) }
+        try system { () throws(SystemError) in try rename(path, to: kept, in: folder) }
         steps.append(.withdrawn(folder: folder, name: name, kept: kept))
         changedFolders[path.directory] = folder
     }
@@ -193,9 +193,18 @@ final class PublishAttempt {
             try folder.link(name, to: folder, as: kept)
         } catch {
             // Not every file system has links, and not every file may be linked.
-            try system { () throws(SystemError) in try folder.rename(name, to: folder, as: kept) }
+            try system { () throws(SystemError) in try rename(file.destination, to: kept, in: folder) }
         }
         return kept
+    }
+
+    /// - Parameter path: from the outbox, for the message: a report does not tell where it was made.
+    private func rename(_ path: BytePath, to kept: BytePath, in folder: Directory) throws(SystemError) {
+        do throws(SystemError) {
+            try folder.rename(path.lastComponent, to: folder, as: kept)
+        } catch {
+            throw SystemError("replace '\(path.printable)'", code: error.code)
+        }
     }
 
     private func refuseFolder(_ found: FileStatus, _ path: BytePath) throws(PublishTrouble) {

@@ -5,7 +5,7 @@ package import Pipeline
 /// What to do after an attempt that failed.
 package enum AfterFailure: Equatable, Sendable {
     /// The surroundings are broken: the inbox pauses, and the attempt costs the source nothing.
-    case pause(PauseReason)
+    case pause(Pause)
     /// The surroundings lack what this source needs and others may not: it waits so many milliseconds, which costs it
     /// nothing.
     case wait(Int)
@@ -21,7 +21,7 @@ package struct RetryPolicy: Equatable, Sendable {
     package enum Scope: Sendable {
         /// Every failure that may pass; trouble with the surroundings pauses the inbox.
         case everythingThatMayPass
-        /// Only the loss of a worker; nothing pauses.
+        /// Only the loss of a worker; trouble with the output folder ends the run.
         case workerCrashes
     }
 
@@ -84,14 +84,22 @@ package struct RetryPolicy: Equatable, Sendable {
     /// - Parameter surroundings: looks whether the outbox can be written to, and says why not. Only called if the
     ///   failure may come from there. A full disk is believed only if there is no room for a probe either; if there is,
     ///   the source itself is too large for what is left.
-    package func decide(after failure: Failure, surroundings: () -> PauseReason?) -> AfterFailure {
+    package func decide(after failure: Failure, surroundings: () -> Pause?) -> AfterFailure {
         switch scope {
-        case .workerCrashes: failure.code == .workerCrashed ? .retry : .final
+        case .workerCrashes: decisionOfRun(failure.code, surroundings)
         case .everythingThatMayPass: decision(failure.code, surroundings)
         }
     }
 
-    private func decision(_ code: FailureCode, _ surroundings: () -> PauseReason?) -> AfterFailure {
+    private func decisionOfRun(_ code: FailureCode, _ surroundings: () -> Pause?) -> AfterFailure {
+        switch code {
+        case .workerCrashed: .retry
+        case .diskFull, .outputNotWritable, .ioError: surroundings().map { .pause($0) } ?? .final
+        default: .final
+        }
+    }
+
+    private func decision(_ code: FailureCode, _ surroundings: () -> Pause?) -> AfterFailure {
         switch code {
         case .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound, .timedOut:
             surroundings().map { .pause($0) } ?? .retry

@@ -30,13 +30,19 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
         }
         let words = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
         switch error.resultCode {
-        case .SQLITE_FULL: self.init(.full, "the disk of \(name) is full (\(words)); make room, and it goes on")
+        case .SQLITE_FULL: self = .full(name, words)
+        case _ where error.mayBeForWantOfRoom && WriteProbe.isFull(DurableFile.folder(of: file)):
+            self = .full(name, words)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self.init(
                 .locked, "\(name) is held by another program (\(words)); close it, for instance an open sqlite3 shell")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(file, words)
         default: self.init(.inaccessible, "\(name) cannot be used: \(words)")
         }
+    }
+
+    private static func full(_ name: String, _ words: String) -> StoreError {
+        StoreError(.full, "the disk of \(name) is full (\(words)); make room, and it goes on")
     }
 
     static func damaged(_ file: BytePath, _ words: String) -> StoreError {

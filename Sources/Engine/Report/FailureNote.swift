@@ -110,7 +110,7 @@ extension FailureNote: Encodable {
         try container.encode(failure.stage, forKey: .stage)
         try container.encode(failure.message, forKey: .message)
         try container.encodeIfPresent(failure.detail, forKey: .detail)
-        try container.encode(failure.remedy, forKey: .remedy)
+        try container.encode(failure.remedy(in: .millFile), forKey: .remedy)
         try container.encode(failure.code.isRetryable, forKey: .retryable)
         try container.encode(attempts, forKey: .attempts)
         try container.encode(timestamp(), forKey: .time)

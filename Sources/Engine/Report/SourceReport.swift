@@ -105,7 +105,7 @@ extension SourceReport {
         try container.encode(source, forKey: .source)
         try container.encode(renditions, forKey: .renditions)
         try container.encode(warnings, forKey: .warnings)
-        try container.encode(error.map(FailureEntry.init), forKey: .error)
+        try container.encode(error.map { FailureEntry($0, in: inbox == nil ? .command : .millFile) }, forKey: .error)
         try container.encode(attempt, forKey: .attempt)
         try container.encode(started, forKey: .started)
         try container.encode(milliseconds, forKey: .milliseconds)
@@ -191,12 +191,12 @@ private struct FailureEntry: Encodable {
     let detail: String?
     let remedy: String
 
-    init(_ failure: Failure) {
+    init(_ failure: Failure, in place: RemedyPlace) {
         code = failure.code
         stage = failure.stage
         message = failure.message
         retryable = failure.code.isRetryable
         detail = failure.detail
-        remedy = failure.remedy
+        remedy = failure.remedy(in: place)
     }
 }

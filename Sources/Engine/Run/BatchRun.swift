@@ -41,6 +41,25 @@ package struct RunObstructed: Error, CustomStringConvertible {
     package let description: String
 }
 
+/// What came of a run.
+package struct BatchOutcome: Sendable {
+    package let summary: BatchSummary
+    /// What has kept it from its end: `RunObstructed`, or the `SystemError` for which the renditions may not be on the
+    /// disk, or the report is not written. Nil if nothing has.
+    package private(set) var obstacle: (any Error)?
+    /// The report is in its place.
+    package let isReported: Bool
+
+    /// Does what is left to do after the run. If it fails, that is an obstacle too.
+    package mutating func finishing(_ work: () throws -> Void) {
+        do {
+            try work()
+        } catch {
+            obstacle = obstacle ?? error
+        }
+    }
+}
+
 /// One run. The queue is in memory, and the sources stay where they are.
 package final class BatchRun: JobSite {
     private let settings: BatchSettings
@@ -111,15 +130,14 @@ package final class BatchRun: JobSite {
 
     /// Processes what is to do, and reports what is not.
     /// - Parameter start: when the run began.
-    /// - Returns: what was done, also if the run was cancelled.
-    /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if workers cannot be started,
-    ///   `RunObstructed`.
-    package func run(since start: SuspendingClock.Instant = .now) async throws -> BatchSummary {
+    /// - Returns: what was done, also if the run was cancelled, or was stopped by its surroundings.
+    /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if workers cannot be started.
+    package func run(since start: SuspendingClock.Instant = .now) async throws -> BatchOutcome {
         let sources = state.withLock { $0.sources }
         observer.begin(sources: sources.count)
         if !sources.isEmpty { try await onNewThread { [self] in try process(sources) } }
         observer.end()
-        try await makeDurable()
+        let lost = await makeDurable()
         report.add(state.withLock { $0.unchanged.map(\.document) })
         results?.finish()
         // A lane that did not start has left its share to the others; only if they all failed is there work left.
@@ -128,20 +146,27 @@ package final class BatchRun: JobSite {
         var summary = state.withLock { $0.summary }
         summary.milliseconds = milliseconds(in: .now - start)
         summary.interrupted = isDraining || trouble != nil
-        try report.finish(summary)
-        if let trouble { throw trouble }
-        return summary
+        // The report would say that renditions are there which may be lost.
+        if let lost { return BatchOutcome(summary: summary, obstacle: trouble ?? lost, isReported: false) }
+        do throws(SystemError) {
+            try report.finish(summary)
+            return BatchOutcome(summary: summary, obstacle: trouble, isReported: true)
+        } catch {
+            return BatchOutcome(summary: summary, obstacle: trouble ?? error, isReported: false)
+        }
     }
 
     /// Has the renditions written to the disk, all together. On a network file system, an error while they are written
     /// shows only then.
-    private func makeDurable() async throws {
-        guard let written else { return }
+    /// - Returns: that error; nil if all is written.
+    private func makeDurable() async -> (any Error)? {
+        guard let written else { return nil }
         do {
             try await onNewThread { try written.sync() }
+            return nil
         } catch {
             results?.discard()
-            throw error
+            return error
         }
     }
 
@@ -205,7 +230,14 @@ package final class BatchRun: JobSite {
 
     package func owner(of job: Job) -> BytePath { settings.outbox.identity(of: job.path) }
 
-    package func surroundings(_ route: Route) -> PauseReason? { nil }
+    /// A folder that is missing is no trouble: it is made with the next rendition.
+    package func surroundings(_ route: Route) -> Pause? {
+        [settings.outbox.path, settings.outbox.state].firstFound { folder in
+            guard let error = WriteProbe.trouble(in: folder), !error.isAbsence else { return nil }
+            return Pause(error, missing: .missingOutbox)
+        }
+    }
+
     package func wasSilent(since time: Moment) -> Bool { false }
 
     package func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] { [] }

@@ -99,8 +99,7 @@ package struct Pruning {
                 return outputs
             }
         } catch {
-            throw OutboxRecord.storeError(
-                error, "cannot read the record of names in '\(record.location.state.printable)'")
+            throw OutboxRecord.storeError(error, "read", record.location)
         }
     }
 

@@ -66,15 +66,15 @@ package struct ShardRunner: Sendable {
         var settings = batch(shard, staging: staging, cancellation: cancellation)
         settings.render.likelyFormats = sources.likelyFormats
         let report = try BatchReport(file: output.path(of: ShardOutput.Staging.report, in: staging), stream: nil)
-        let summary: BatchSummary
+        let outcome: BatchOutcome
         do {
-            summary = try await BatchRun(WorkList(toDo: sources), settings, report: report, observer: watcher).run(
+            outcome = try await BatchRun(WorkList(toDo: sources), settings, report: report, observer: watcher).run(
                 since: start)
         } catch let error as SystemError {
             return .trouble(error.description)
-        } catch let error as RunObstructed {
-            return .trouble(error.description)
         }
+        if let obstacle = outcome.obstacle { return .trouble("\(obstacle)") }
+        let summary = outcome.summary
         let totals = watcher.totals
         if self.cancellation.signal != nil { return .stopped }
         if let trouble = totals.trouble { return .trouble(trouble.message) }

@@ -162,8 +162,10 @@ package struct FailedFolder: Sendable {
             do throws(SystemError) {
                 try move(name, from: above, to: path)
             } catch {
+                let isTaken = error.code == EEXIST
                 throw SystemError(
-                    "move '\(source.printable)' back to '\(inbox.appending(path).printable)'", code: error.code)
+                    "move '\(source.printable)' back to '\(inbox.appending(path).printable)'", code: error.code,
+                    because: isTaken ? "another file has that name by now; rename one of the two" : nil)
             }
         }
         try above.remove(FailureNote.path(beside: name))

@@ -2,6 +2,11 @@
 import GRDB
 import Pipeline
 
+extension DatabaseError {
+    /// SQLite says so of a disk that is too small for the files that it needs beside its own.
+    var mayBeForWantOfRoom: Bool { [.SQLITE_IOERR, .SQLITE_ERROR, .SQLITE_CANTOPEN].contains(resultCode) }
+}
+
 enum DatabaseFile {
     /// Opens a file, and makes it unless the configuration is for reading only.
     /// - Parameters:

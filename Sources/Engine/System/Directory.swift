@@ -18,6 +18,20 @@ package struct Directory: Sendable {
 
     private static let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK
 
+    /// The path of a name in it, for messages about what changes names: the directory's own, as the system knows it.
+    /// An error is kept.
+    private func shown(_ name: BytePath) -> String {
+        let kept = errno
+        defer { errno = kept }
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = "/proc/self/fd/\(file.descriptor)".withCString { link in
+            buffer.withUnsafeMutableBytes { bytes in
+                bytes.baseAddress.map { readlink(link, $0, bytes.count) } ?? 0
+            }
+        }
+        return BytePath(Array(buffer.prefix(max(0, count)))).appending(name).printable
+    }
+
     package var identity: FileIdentity {
         get throws(SystemError) {
             try file.status().identity
@@ -56,7 +70,7 @@ package struct Directory: Sendable {
     /// The folder below, which is made if it is missing.
     package func makingFolder(_ name: BytePath, mode: UInt32 = 0o777) throws(SystemError) -> Directory {
         let result = withPath(name) { mkdirat(file.descriptor, $0, mode) }
-        guard result == 0 || errno == EEXIST else { throw SystemError("make the folder '\(name.printable)'") }
+        guard result == 0 || errno == EEXIST else { throw SystemError("make the folder '\(shown(name))'") }
         return try folder(name)
     }
 
@@ -83,7 +97,7 @@ package struct Directory: Sendable {
         let descriptor = withPath(name) {
             clinux_openat(file.descriptor, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         }
-        guard descriptor >= 0 else { throw SystemError("make '\(name.printable)'") }
+        guard descriptor >= 0 else { throw SystemError("make '\(shown(name))'") }
         return OpenFile(owning: descriptor)
     }
 
@@ -112,7 +126,7 @@ package struct Directory: Sendable {
     func rename(_ name: BytePath, to folder: Directory, as newName: BytePath, calls: NameCalls) throws(SystemError) {
         let (from, to) = (file.descriptor, folder.file.descriptor)
         guard withPath(name, { old in withPath(newName) { new in calls.rename(from, old, to, new) } }) == 0 else {
-            throw SystemError("move '\(name.printable)'")
+            throw trouble(moving: name, to: folder, as: newName)
         }
     }
 
@@ -131,7 +145,7 @@ package struct Directory: Sendable {
         if errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP {
             return try moveByLink(name, to: folder, as: newName, calls: calls)
         }
-        throw SystemError("move '\(name.printable)'")
+        throw trouble(moving: name, to: folder, as: newName)
     }
 
     /// For file systems that know no "do not replace": a link fails if the name is taken. NFS is one, and repeats calls
@@ -143,7 +157,7 @@ package struct Directory: Sendable {
         let before = try status(name)
         if before?.kind == .directory { return try moveFolder(name, before, to: folder, as: newName, calls: calls) }
         if withPath(name, { old in withPath(newName) { new in calls.link(from, old, to, new) } }) != 0 {
-            let error = SystemError("move '\(name.printable)'")
+            let error = trouble(moving: name, to: folder, as: newName)
             // A link that an earlier call has made, or this one before its answer was lost.
             guard error.code == EEXIST, let before, try folder.status(newName)?.identity == before.identity else {
                 throw error
@@ -151,7 +165,7 @@ package struct Directory: Sendable {
         }
         // ENOENT: it was done, and the answer was lost.
         guard withPath(name, { calls.unlink(from, $0) }) == 0 || errno == ENOENT else {
-            throw SystemError("move '\(name.printable)'")
+            throw trouble(moving: name, to: folder, as: newName)
         }
     }
 
@@ -159,7 +173,9 @@ package struct Directory: Sendable {
     private func moveFolder(
         _ name: BytePath, _ before: FileStatus?, to folder: Directory, as newName: BytePath, calls: NameCalls
     ) throws(SystemError) {
-        guard try folder.status(newName) == nil else { throw SystemError("move '\(name.printable)'", code: EEXIST) }
+        guard try folder.status(newName) == nil else {
+            throw trouble(moving: name, to: folder, as: newName, code: EEXIST)
+        }
         do throws(SystemError) {
             try rename(name, to: folder, as: newName, calls: calls)
         } catch {
@@ -169,18 +185,24 @@ package struct Directory: Sendable {
         }
     }
 
+    private func trouble(
+        moving name: BytePath, to folder: Directory, as newName: BytePath, code: CInt = errno
+    ) -> SystemError {
+        SystemError("move '\(shown(name))' to '\(folder.shown(newName))'", code: code)
+    }
+
     /// Gives a file a second name; fails if that is taken.
     package func link(_ name: BytePath, to folder: Directory, as newName: BytePath) throws(SystemError) {
         let result = withPath(name) { old in
             withPath(newName) { new in linkat(file.descriptor, old, folder.file.descriptor, new, 0) }
         }
-        guard result == 0 else { throw SystemError("link '\(name.printable)'") }
+        guard result == 0 else { throw SystemError("link '\(shown(name))'") }
     }
 
     /// Removes a file, or an empty folder; what is gone already is fine.
     package func remove(_ name: BytePath, isFolder: Bool = false) throws(SystemError) {
         let result = withPath(name) { unlinkat(file.descriptor, $0, isFolder ? AT_REMOVEDIR : 0) }
-        guard result == 0 || errno == ENOENT else { throw SystemError("remove '\(name.printable)'") }
+        guard result == 0 || errno == ENOENT else { throw SystemError("remove '\(shown(name))'") }
     }
 
     /// Removes a folder with all that is in it. No link is followed, and two descriptors are enough for any depth.

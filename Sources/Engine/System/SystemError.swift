@@ -26,6 +26,9 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// The reason is not the system's sentence, and says what to do.
+    package var isExplained: Bool { explanation != nil }
+
     package var description: String { "cannot \(attempt): \(reason)" }
 
     /// It has nothing to do with what the user wrote, and another time it may be gone.

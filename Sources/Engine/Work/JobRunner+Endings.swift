@@ -11,15 +11,15 @@ extension JobRunner {
     func fail(_ attempt: Attempt, with failure: Failure, at site: any JobSite) {
         let decision = attempt.route.policy.decide(after: failure) {
             let wasSilent = failure.code == .timedOut && site.wasSilent(since: attempt.began)
-            return wasSilent ? .ioError : surroundings(of: attempt, site)
+            return wasSilent ? Pause(.ioError, failure.message) : surroundings(of: attempt, failure.message, site)
         }
         switch decision {
-        case .pause(let reason):
+        case .pause(let pause):
             let message =
                 failure.code == .timedOut
                 ? "while '\(attempt.job.path.printable)' was worked on, the outbox or the state folder could not be used, or did not answer"
-                : failure.message
-            obstruct(attempt, for: Pause(reason, message), after: failure, at: site)
+                : pause.message
+            obstruct(attempt, for: Pause(pause.reason, message), after: failure, at: site)
         case .wait(let time): postpone(attempt, because: failure, by: time, at: site)
         // A job that is retried at once has had all its attempts.
         case .retry: attemptFailed(attempt, with: failure, isFinal: attempt.route.retriesAtOnce, at: site)
@@ -45,11 +45,12 @@ extension JobRunner {
     // MARK: - Surroundings
 
     /// Why nothing can be written now; nil if it can. What does not answer soon is no place to write to either.
-    private func surroundings(of attempt: Attempt, _ site: any JobSite) -> PauseReason? {
+    /// - Parameter message: what is said if nothing answers.
+    private func surroundings(of attempt: Attempt, _ message: String, _ site: any JobSite) -> Pause? {
         dispatcher.note(.files, lane: lane)
         let route = attempt.route
         let found = Background { site.surroundings(route) }.value(until: .now + Self.patienceWithSurroundings)
-        return found ?? .ioError
+        return found ?? Pause(.ioError, message)
     }
 
     /// Something around the job is broken: the inbox pauses, and the job waits, which costs no attempt.
@@ -72,8 +73,8 @@ extension JobRunner {
     /// it waits longer each time, and others go on.
     func obstruct(_ attempt: Attempt, by error: SystemError, at site: any JobSite) {
         let failure = Failure(.ioError, stage: "put away", "the original cannot be put away: \(error)")
-        if let reason = surroundings(of: attempt, site) {
-            return obstruct(attempt, for: Pause(reason, error.description), after: failure, at: site)
+        if let pause = surroundings(of: attempt, error.description, site) {
+            return obstruct(attempt, for: pause, after: failure, at: site)
         }
         let count = site.countObstacle(of: attempt.job)
         let delay = attempt.route.policy.delay(afterAttempt: count, because: failure.code)

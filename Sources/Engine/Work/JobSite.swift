@@ -79,7 +79,7 @@ package protocol JobSite: AnyObject, Sendable {
     /// Has a job's names claimed when it is its turn.
     func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation
     /// Why nothing can be written now; nil if it can. Asked after a failure that may be the surroundings' fault.
-    func surroundings(_ route: Route) -> PauseReason?
+    func surroundings(_ route: Route) -> Pause?
     /// Whether a file system that the site needs has not answered for a while, now or at any time since.
     func wasSilent(since time: Moment) -> Bool
 

@@ -1,6 +1,16 @@
 // Every reason for which a source can fail. The list is closed: reports, scripts and the documentation rely on the
 // words.
 
+/// Where a remedy is read, which decides whether it names options or settings.
+package enum RemedyPlace: Sendable {
+    /// In the documentation, and where it is not known.
+    case anywhere
+    /// After `run`, `plan` or another command on files.
+    case command
+    /// Where a drop folder's failures are shown.
+    case millFile
+}
+
 /// Why a source failed.
 package enum FailureCode: String, CaseIterable, Sendable, Codable {
     // What arrived.
@@ -136,32 +146,53 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     }
 
     /// What to do about it, as Markdown: the one text that reports, terminals, pages and the documentation show.
-    private var remedyMarkdown: String {
-        switch self {
+    private func remedyMarkdown(_ place: RemedyPlace) -> String {
+        func either(_ command: String, _ mill: String) -> String {
+            switch place {
+            case .anywhere: "\(command), or \(mill) in a mill file"
+            case .command: command
+            case .millFile: "\(mill) in the mill file"
+            }
+        }
+        /// - Parameter limits: their names in a mill file.
+        func raise(_ limits: String..., trusting: Bool = false) -> String {
+            let options = limits.map { "`--\($0)`" }.joined(separator: " or ")
+            let settings = limits.map { "`\($0)`" }.joined(separator: " or ")
+            let way =
+                place == .anywhere && limits.count > 1
+                ? "\(options), or the same settings in a mill file" : either(options, settings)
+            return "Raise the limit with \(way)\(trusting ? ", if you trust where the file comes from" : "")."
+        }
+        return switch self {
         case .empty: "Copy the file again."
         case .notAnImage:
-            "Remove the file, or leave such names out with `--exclude`, or with `ignore` in a mill file."
+            "Remove the file, or leave such names out with \(place == .anywhere ? "`--exclude`, or with `ignore` in a mill file" : either("`--exclude`", "`ignore`"))."
         case .unsupportedFormat:
-            "Convert the file to JPEG, PNG or TIFF first. If the message names an option or a package, use that."
+            "Convert the file to JPEG, PNG or TIFF first, unless the message says how it can be read."
         case .unsupportedColour: "Remove `profile: keep` from the pipeline, or convert the file to RGB first."
         case .truncated: "Copy the file again, or allow it with `tolerate: truncated` in the pipeline."
         case .corrupt: "Open the file in the program that made it, and export it again."
-        case .tooManyPixels: Self.raise("max-pixels")
-        case .tooLongSide: Self.raise("max-side")
-        case .tooManyBands: Self.raise("max-bands")
-        case .tooManyFrames: Self.raise("max-frames")
-        case .tooManyScans: Self.raise("max-scans")
+        case .tooManyPixels: raise("max-pixels", trusting: true)
+        case .tooLongSide: raise("max-side", trusting: true)
+        case .tooManyBands: raise("max-bands", trusting: true)
+        case .tooManyFrames: raise("max-frames", trusting: true)
+        case .tooManyScans: raise("max-scans", trusting: true)
         case .tooManyMembers: "Divide the set into several folders."
-        case .tooManyBytes: Self.raise("max-source-bytes")
+        case .tooManyBytes: raise("max-source-bytes", trusting: true)
         case .tooMuchMetadata:
-            "Raise the limit with `--max-metadata-bytes` or `--max-profile-bytes`, or the same settings in a mill file."
+            raise("max-metadata-bytes", "max-profile-bytes")
         case .tooMuchMemory:
-            "Raise the budget with `--max-memory`, or `max-memory` in a mill file, or make smaller renditions."
+            "Raise the budget with \(either("`--max-memory`", "`max-memory`")), or make smaller renditions."
         case .notFound: "Check the path, and whether something else moves files there."
         case .isADirectory: "Rename the folder; what is in it is processed as usual."
         case .notARegularFile: "Remove it from the source folder."
         case .permissionDenied: "Change the permissions of the file and of its folders, so that this user may read it."
-        case .changedWhileRead: "Run again when its writer is done; a drop folder tries again by itself."
+        case .changedWhileRead:
+            switch place {
+            case .anywhere: "Run again when its writer is done; a drop folder tries again by itself."
+            case .command: "Run again when its writer is done."
+            case .millFile: "Give the file another name until its writer is done, and rename it then."
+            }
         case .changedSincePlan: "Make another plan of what has changed, with `imagemill shard`."
         case .noSuchPage: "Change `page` in the pipeline, or leave the file out."
         case .emptyResult: "Change the stage that the message names, or leave the picture out."
@@ -170,16 +201,16 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .unequalSizes: "Add a `frame` or `resize` stage that gives all of them one size."
         case .setMemberFailed: "Repair or remove the member that the message names."
         case .timedOut:
-            "Raise the limit with `--max-time` or `--max-cpu-time`, or the same settings in a mill file."
+            raise("max-time", "max-cpu-time")
         case .workerCrashed: "Keep the file, and please report it; the other pictures are not affected."
         case .outOfMemory: "Give the machine or the service more memory, or lower `max-memory` or `max-pixels`."
         case .encodingFailed: "Try another format, or other options in `save`."
         case .outputRejected: "Please report this, with the picture."
-        case .nameTaken: "Add `{dir}` or `{ext}` to `file` in the pipeline, or use `--keep-tree`."
+        case .nameTaken:
+            "Add `{dir}` or `{ext}` to `file` in the pipeline\(place == .millFile ? "" : ", or use `--keep-tree`")."
         case .nameInvalid: "Change `file` in the pipeline."
         case .outputTooLarge:
-            "Choose a smaller size or another format, or raise the limit with `--max-output-bytes`, or "
-                + "`max-output-bytes` in a mill file."
+            "Choose a smaller size or another format, or raise the limit with \(either("`--max-output-bytes`", "`max-output-bytes`"))."
         case .diskFull: "Make room, and run again; what was done stays."
         case .outputNotWritable: "Change the permissions of the output folder, or mount it for writing."
         case .ioError: "Look at the system's log (`dmesg`), and at the disk, its cable or the network."
@@ -187,16 +218,11 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         }
     }
 
-    /// - Parameter limit: its name in a mill file.
-    private static func raise(_ limit: String) -> String {
-        "Raise the limit with `--\(limit)`, or `\(limit)` in a mill file, if you trust where the file comes from."
-    }
-
     /// What to do about it, as plain text.
-    package var remedy: String { remedyMarkdown.filter { $0 != "`" } }
+    package func remedy(in place: RemedyPlace) -> String { remedyMarkdown(place).filter { $0 != "`" } }
 
     /// When it happens and what to do, as Markdown for the documentation.
-    package var explanation: String { "\(cause) \(remedyMarkdown)" }
+    package var explanation: String { "\(cause) \(remedyMarkdown(.anywhere))" }
 }
 
 /// Why one source failed, with what a person needs to act on it.
@@ -210,7 +236,9 @@ package struct Failure: Error, Equatable, Sendable, Codable {
     package let detail: String?
 
     /// What to do about it, as plain text.
-    package var remedy: String { code.remedy }
+    package func remedy(in place: RemedyPlace) -> String {
+        code.remedy(in: place).replacing("the stage that the message names", with: "the stage '\(stage)'")
+    }
 
     package init(_ code: FailureCode, stage: String, _ message: String, detail: String? = nil) {
         self.code = code

@@ -323,12 +323,10 @@ package struct Planner: Sendable {
         warnings += equalScales(renditions)
         warnings += enlargements(shared, "the shared stages")
         for rendition in renditions { warnings += enlargements(rendition.steps, "'\(rendition.title)'") }
-        // Several scales have the same to say.
-        for warning in (shared + renditions.flatMap(\.steps)).flatMap(\.plan.warnings) where !warnings.contains(warning)
-        {
-            warnings.append(warning)
-        }
-        return warnings
+        warnings += (shared + renditions.flatMap(\.steps)).flatMap(\.plan.warnings)
+        // Several scales, and several formats of one rendition, have the same to say.
+        var seen: Set<Warning> = []
+        return warnings.filter { seen.insert($0).inserted }
     }
 
     /// Scales of one rendition that come out as large as a smaller one, since the source has no more pixels.

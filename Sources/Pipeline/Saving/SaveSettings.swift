@@ -132,7 +132,12 @@ extension SaveSettings: ParameterValue {
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> SaveSettings? {
         guard case .mapping(let entries) = node.content else { return nil }
         guard let written = entries.first(where: { $0.key == "format" })?.value else {
-            log.problem(node.position, "'save' needs 'format': \(SaveFormat.expectation)")
+            // A misspelt key is one mistake, not two.
+            if let entry = entries.first(where: { nearestWord(to: $0.key, among: ["format"]) != nil }) {
+                log.problem(entry.keyPosition, "unknown key '\(entry.key)' in 'save'; did you mean 'format'?")
+            } else {
+                log.problem(node.position, "'save' needs 'format': \(SaveFormat.expectation)")
+            }
             return nil
         }
         guard let format = SaveFormat.read(written, &log) else {

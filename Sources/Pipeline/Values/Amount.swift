@@ -1,11 +1,11 @@
 // Numbers with a unit, as options and settings take them.
 
-/// A count such as `300M`: K, M and G stand for thousands, millions and thousand millions.
+/// A count such as `300M`: K, M and G stand for thousands, millions and thousand millions; so do KP, MP and GP, since
+/// pixels are counted in megapixels.
 package struct Count: Hashable, Sendable {
     package let value: Int
 
     package init?(_ text: String) {
-        // 24MP is what cameras say.
         let number = ["KP", "MP", "GP"].contains(text.suffix(2).uppercased()) ? String(text.dropLast()) : text
         guard let value = scaled(number, by: 1000) else { return nil }
         self.value = value
@@ -33,8 +33,8 @@ package struct PositiveTime: Hashable, Sendable {
 }
 
 extension Count: ParameterValue {
-    package static var expectation: String { "a count such as 5000 or 300M" }
-    package static var schema: JSONValue { amountSchema }
+    package static var expectation: String { "a count such as 5000, 300M or 24MP" }
+    package static var schema: JSONValue { amountSchema("^[0-9]+([KkMmGg][Pp]?)?$") }
     package static var placeholder: Count { Count("1")! }
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Count? { node.text.flatMap { Count($0) } }
     package var written: String { String(value) }
@@ -42,7 +42,7 @@ extension Count: ParameterValue {
 
 extension ByteCount: ParameterValue {
     package static var expectation: String { "a number of bytes such as 512M or 4G" }
-    package static var schema: JSONValue { amountSchema }
+    package static var schema: JSONValue { amountSchema("^[0-9]+[KkMmGg]?$") }
     package static var placeholder: ByteCount { ByteCount("1")! }
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> ByteCount? {
         node.text.flatMap { ByteCount($0) }
@@ -60,9 +60,9 @@ extension PositiveTime: ParameterValue {
     package var written: String { Duration.milliseconds(milliseconds).written }
 }
 
-private let amountSchema: JSONValue = [
-    "anyOf": [["type": "integer", "minimum": 1], ["type": "string", "pattern": "^[0-9]+[KkMmGg]?$"]]
-]
+private func amountSchema(_ pattern: String) -> JSONValue {
+    ["anyOf": [["type": "integer", "minimum": 1], ["type": "string", "pattern": .string(pattern)]]]
+}
 
 private func scaled(_ text: String, by step: Int) -> Int? {
     let units: [Character: Int] = ["K": 1, "M": 2, "G": 3]

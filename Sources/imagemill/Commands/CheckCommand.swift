@@ -10,7 +10,7 @@ struct CheckCommand: RenderingCommand {
         abstract: "Checks pipeline files and the assets they name, and mill files with their pipelines and folders.",
         discussion: """
             Example: imagemill check my.yaml mill.yaml
-                     imagemill check --json pipelines/*.yaml
+                     imagemill check --json web-photos *.yaml
 
             - reads a pipeline from standard input. Exit codes: 0 all are good, 75 try again later, 78 a mistake.
             """)
@@ -33,12 +33,15 @@ struct CheckCommand: RenderingCommand {
             let file = argument == "-" ? "/dev/stdin" : PipelineArgument.file(argument)
             do {
                 let text = try LoadedPipeline.text(of: file)
-                let sentence =
+                let found =
                     try await MillFile.isLikely(text)
                     ? checkMill(at: file, text: text, workers: workers)
-                    : checkPipeline(at: file, text: text, workers: workers)
-                results.append(CheckedFile(file))
-                if !json { printOutput("\(argument): good; \(sentence)\n") }
+                    : (sentence: checkPipeline(at: file, text: text, workers: workers), warnings: [])
+                results.append(CheckedFile(file, warnings: found.warnings))
+                if !json {
+                    printOutput("\(argument): good; \(found.sentence)\n")
+                    for warning in found.warnings { printOutput("  \(Paint(1).yellow("warning")): \(warning)\n") }
+                }
             } catch {
                 results.append(CheckedFile(file, error))
                 failure = json ? ExitStatus.configuration : ExitStatus.explaining(error, reading: file, ending: "")
@@ -76,7 +79,10 @@ struct CheckCommand: RenderingCommand {
         if let found { findings.add(found) }
     }
 
-    private func checkMill(at path: String, text: String, workers: WorkerPool) async throws -> String {
+    /// - Returns: also what keeps this user from running it, which is no mistake: another one may run it.
+    private func checkMill(
+        at path: String, text: String, workers: WorkerPool
+    ) async throws -> (sentence: String, warnings: [String]) {
         var findings = CheckFindings()
         let mill = try findings.value {
             try LoadedMill(path: path, text: text) { name in getenv(name).map { String(cString: $0) } }
@@ -93,7 +99,18 @@ struct CheckCommand: RenderingCommand {
         let cache = mill.cache.map {
             "cache: \($0.folder.printable), at most \(($0.bound ?? SharedCache.usualBound) >> 20) MiB"
         }
-        return ([head] + mill.inboxes.map(sentence) + [cache].compactMap(\.self)).joined(separator: "\n  ")
+        let sentence = ([head] + mill.inboxes.map(sentence) + [cache].compactMap(\.self)).joined(separator: "\n  ")
+        return (sentence, try Self.warnings(mill, path))
+    }
+
+    private static func warnings(_ mill: LoadedMill, _ path: String) throws -> [String] {
+        guard let missing = onNewThread(withinSeconds: 10, { mill.missingRights }) else {
+            throw SystemError("look at the rights to the folders", code: ETIMEDOUT)
+        }
+        if missing.isEmpty { return [] }
+        return missing + [
+            "so `imagemill watch` of this user would not start, or would pause; as another one: sudo -u USER imagemill check \(path)"
+        ]
     }
 
     /// - Parameter mill: nil if it has mistakes.

@@ -6,11 +6,14 @@ import Synchronization
 final class DryRunListing: BatchObserver {
     private let progress: Progress
     private let outbox: BytePath
+    /// Why sources failed in an earlier run, by their paths from the output folder.
+    private let failedBefore: [BytePath: String]
     private let lines = Mutex<[(path: BytePath, text: String)]>([])
 
-    init(progress: Progress, outbox: BytePath) {
+    init(progress: Progress, outbox: BytePath, failedBefore: [BytePath: String]) {
         self.progress = progress
         self.outbox = outbox
+        self.failedBefore = failedBefore
     }
 
     func begin(sources: Int) { progress.begin(sources: sources) }
@@ -24,7 +27,9 @@ final class DryRunListing: BatchObserver {
     func finished(_ report: SourceReport, _ summary: BatchSummary) {
         progress.finished(report, summary)
         guard report.error == nil else { return }
-        let text = report.renditions.map { renditionLine(report, $0, in: outbox) + "\n" }.joined()
+        // No pixel is looked at: what was wrong with them the last time is not found.
+        let before = report.source.location.flatMap { failedBefore[$0] }.map { "; failed before: \(oneLine($0))" } ?? ""
+        let text = report.renditions.map { renditionLine(report, $0, in: outbox) + before + "\n" }.joined()
         lines.withLock { $0.append((report.source.path, text)) }
     }
 }

@@ -77,7 +77,7 @@ struct PlanCommand: RenderingCommand {
             throw exit
         } catch let failure as Failure {
             printError(
-                "\(BytePath(sample).printable): \(failure.code.rawValue): \(oneLine(failure.message))\n  \(failure.remedy)"
+                "\(BytePath(sample).printable): \(failure.code.rawValue): \(oneLine(failure.message))\n  \(failure.remedy(in: .command))"
             )
             throw ExitStatus.someFailed
         } catch {

@@ -28,7 +28,10 @@ struct QuickOptions: ParsableArguments {
     @Option(help: "Which metadata stays: copyright, keep (all) or strip (none). Default: copyright.")
     var metadata: MetadataPolicy?
 
-    @Flag(help: "Prints these options as a pipeline file, which does exactly the same, and runs nothing.")
+    @Flag(
+        help:
+            "Prints these options as a pipeline file, which does exactly the same, or the pipeline that is named, and runs nothing."
+    )
     var printPipeline = false
 
     /// Any of the options that make a pipeline.

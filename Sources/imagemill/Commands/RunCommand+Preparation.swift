@@ -14,6 +14,8 @@ extension RunCommand {
         let setup: RunSetup
         let work: WorkList
         let outbox: OutboxLocation
+        /// Kept, since it may hold a database.
+        let files: OutputFolderFiles
         /// For standard input and output; nil if they are not used.
         let streams: StreamFolder?
         /// Nil if nothing is written.
@@ -36,7 +38,11 @@ extension RunCommand {
             let input =
                 try inputs.contains("-") ? streams?.takeInput(limit: limitOptions.limits.maximumSourceBytes + 1) : nil
             if let input { roots.append(input) }
-            let found = find(roots, outbox: outbox, standardInput: input, for: pipeline)
+            var found = find(roots, outbox: outbox, standardInput: input, for: pipeline)
+            var files = OutputFolderFiles(outbox)
+            try refuseForeignPictures(found, in: files, for: pipeline)
+            files.leaveOutRenditions(in: &found, named: roots)
+            tell(found)
             try refuseSourcesToStandardOutput(found)
             try refuseOverSource(report, as: "report", option: "--report", among: found)
             try refuseOverSource(metrics, as: "metrics", option: "--metrics", among: found)
@@ -55,7 +61,7 @@ extension RunCommand {
             work.passedOver = found.passedOver.count
             let preparation = Preparation(
                 start: start, pipeline: pipeline, roots: roots, found: found, setup: setup, work: work, outbox: outbox,
-                streams: streams, lock: lock)
+                files: files, streams: streams, lock: lock)
             try refuseTooFewDescriptors(
                 workers: workerCount(for: preparation), renditions: pipeline.file.renditions.count)
             return preparation
@@ -66,7 +72,18 @@ extension RunCommand {
         }
     }
 
+    /// Prints the pipeline that is named, or the one that the options make.
     private func printPipeline() throws {
+        if !quick.isAny, !inputs.isEmpty {
+            let path = try PipelineArgument(among: inputs).path
+            try PipelineArgument.refuseMistyped(path)
+            do {
+                printOutput(try LoadedPipeline.text(of: path))
+            } catch {
+                throw ExitStatus.explaining(error, reading: path)
+            }
+            throw ExitCode.success
+        }
         _ = try quick.pipeline()
         printOutput("# Save this as my.yaml and run it: imagemill run my.yaml photos/ -o out/\n" + quick.text)
         throw ExitCode.success
@@ -85,9 +102,12 @@ extension RunCommand {
         if let standardInput {
             found.sources = found.sources.map { $0.typed == standardInput ? $0.shown(as: "standard input") : $0 }
         }
+        return found
+    }
+
+    private func tell(_ found: FoundSources) {
         if !quiet { found.notes.forEach { printError("note: \($0)") } }
         if verbose { found.passedOver.forEach { printError("passed over: \($0.path.printable)") } }
-        return found
     }
 
     /// The pipeline, and the sources that were named.

@@ -35,7 +35,7 @@ extension RunCommand {
             let code = Paint(2).red(failure.code.rawValue)
             printError("\(source.typed.printable): \(code): \(oneLine(failure.message))")
         }
-        printError("  \(FailureCode.notFound.remedy)")
+        printError("  \(FailureCode.notFound.remedy(in: .command))")
         if !quiet { printError("none of \(counted(found.sources.count, "source")) is there; nothing was written") }
         throw ExitStatus.allFailed
     }
@@ -97,6 +97,23 @@ extension RunCommand {
             )
             throw ExitStatus.usage
         }
+    }
+
+    /// Refuses an output folder among the sources that has pictures which nobody has rendered: they would be left out for
+    /// ever.
+    func refuseForeignPictures(_ found: FoundSources, in files: OutputFolderFiles, for pipeline: LoadedPipeline) throws
+    {
+        guard let folder = found.outputFolder else { return }
+        let rules = WalkRules(outbox: nil, kind: pipeline.file.source, allowed: limitOptions.limits.allowed)
+        let pictures = files.foreignPictures(rules)
+        guard let first = pictures.first else { return }
+        let others = pictures.count > 1 ? " and \(counted(pictures.count - 1, "other picture"))" : ""
+        printError(
+            "imagemill: the output folder '\(folder.printable)' is among the sources and has '\(first.printable)'\(others), which Imagemill has not made; they would not be rendered"
+        )
+        printError(
+            "  choose another folder (-o), or leave this one out yourself: --exclude \(folder.lastComponent.printable)")
+        throw ExitStatus.usage
     }
 
     func refuseOverSource(_ file: String?, as what: String, option: String, among found: FoundSources) throws {

@@ -43,14 +43,16 @@ extension RunCommand {
     }
 
     func conclude(
-        _ summary: BatchSummary, removed: Int, _ preparation: Preparation, progress: Progress,
+        _ outcome: BatchOutcome, removed: Int, _ preparation: Preparation, progress: Progress,
         cancellation: Cancellation
     ) throws {
+        let summary = outcome.summary
         if !quiet && !isToStandardOutput {
-            let report = reportPath(preparation.outbox)
+            let report = outcome.isReported ? reportPath(preparation.outbox) : nil
             let words = RunSummary(
                 summary: summary, isDryRun: dryRun, report: report, warnings: progress.warnings, isVerbose: verbose,
                 passedOver: preparation.found.passedOver.reduce(into: [:]) { $0[$1.why, default: 0] += 1 },
+                failedBefore: preparation.work.failedBefore.count,
                 hintsAtTree: !keepTree && progress.warnings[.nameVersioned] != nil
                     && preparation.found.haveOneNameInSeveralFolders,
                 isFiltered: !search.include.isEmpty || !search.exclude.isEmpty)
@@ -58,8 +60,9 @@ extension RunCommand {
             if removed > 0 { printError("\(counted(removed, "rendition")) removed that nothing makes any more") }
         }
         if let signal = cancellation.cause { throw ExitStatus.stopped(by: signal) }
+        if let obstacle = outcome.obstacle { throw obstacle }
         guard summary.failed > 0 else { return }
-        if progress.environmentFailures == summary.failed { throw ExitStatus.tryAgain }
+        if progress.hasEnvironmentFailure { throw ExitStatus.tryAgain }
         throw summary.failed == summary.sources ? ExitStatus.allFailed : ExitStatus.someFailed
     }
 }

@@ -30,13 +30,14 @@ extension RunCommand {
     private func validateWithoutPlan() throws {
         guard taskNumber == nil else { throw ValidationError("--task needs --plan") }
         guard output != "" else { throw Self.outputEmpty }
-        if quick.printPipeline { return }
+        if quick.printPipeline, !quick.isAny { return }
         let sources: [String]
         if quick.isAny {
             if let file = inputs.first(where: { $0.hasSuffix(".yaml") || $0.hasSuffix(".yml") }) {
                 throw ValidationError(
                     "options such as --resize replace the pipeline file; leave out '\(file)' or the options")
             }
+            if quick.printPipeline { return }
             sources = inputs
         } else {
             guard !inputs.isEmpty || search.filesFrom != nil else {

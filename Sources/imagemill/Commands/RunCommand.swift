@@ -156,15 +156,17 @@ struct RunCommand: RenderingCommand {
             let made = prune ? MadeNames(observer) : nil
             let prepared = try batch(preparation, render, record: record, workers: workers, observer: made ?? observer)
             await ready
-            let summary = try await prepared.run(since: preparation.start)
-            let removed =
-                try summary.interrupted ? 0 : made.map { try removeStale(preparation, record: record, made: $0) } ?? 0
+            var outcome = try await prepared.run(since: preparation.start)
+            let summary = outcome.summary
+            let isComplete = !summary.interrupted && outcome.obstacle == nil
+            let removed = try isComplete ? made.map { try removeStale(preparation, record: record, made: $0) } ?? 0 : 0
             if isToStandardOutput { try preparation.streams?.giveOutput() }
-            try writePage(preparation)
-            try counted?.write(
-                skipped: summary.unchanged, passedOver: summary.passedOver, isComplete: !summary.interrupted)
+            if outcome.isReported { outcome.finishing { try writePage(preparation) } }
+            outcome.finishing {
+                try counted?.write(skipped: summary.unchanged, passedOver: summary.passedOver, isComplete: isComplete)
+            }
             try conclude(
-                summary, removed: removed, preparation, progress: progress, cancellation: cancellation)
+                outcome, removed: removed, preparation, progress: progress, cancellation: cancellation)
         } catch let exit as ExitCode {
             throw exit
         } catch {
@@ -214,7 +216,10 @@ struct RunCommand: RenderingCommand {
     }
 
     private func observer(_ preparation: Preparation, _ progress: Progress) -> any BatchObserver {
-        dryRun && !json && !jsonLines ? DryRunListing(progress: progress, outbox: preparation.outbox.path) : progress
+        dryRun && !json && !jsonLines
+            ? DryRunListing(
+                progress: progress, outbox: preparation.outbox.path, failedBefore: preparation.work.failedBefore)
+            : progress
     }
 
     private var sharedCache: SharedCache? {

@@ -10,7 +10,7 @@ struct ShardCommand: RenderingCommand {
         commandName: "shard",
         abstract: "Plans a large batch in shards, for the tasks of a cluster.",
         discussion: """
-            Example: imagemill shard photos/ --pipeline web-photos.yaml -o plan
+            Example: imagemill shard photos/ --pipeline web-photos -o plan
                      sbatch --array=0-999 imagemill.sbatch      (which runs: imagemill run --plan plan -o out)
                      imagemill gather plan -o out
 
@@ -25,7 +25,7 @@ struct ShardCommand: RenderingCommand {
         help: "Pictures, folders, which are searched recursively, and tars, whose pictures are read where they are.")
     var sources: [String] = []
 
-    @Option(help: "The pipeline file.")
+    @Option(help: "The pipeline: a file, or the name of a shipped pipeline.", completion: .file())
     var pipeline: String
 
     @Option(name: [.customShort("o"), .long], help: "The folder for the plan; made if it is missing.")
@@ -66,10 +66,12 @@ struct ShardCommand: RenderingCommand {
     }
 
     func prepare() throws -> LoadedPipeline {
+        let file = PipelineArgument.file(pipeline)
+        try PipelineArgument.refuseMistyped(file)
         do {
-            return try LoadedPipeline(path: pipeline)
+            return try LoadedPipeline(path: file)
         } catch {
-            throw ExitStatus.explaining(error, reading: pipeline)
+            throw ExitStatus.explaining(error, reading: file)
         }
     }
 

@@ -9,7 +9,7 @@ struct StagesCommand: ParsableCommand {
         abstract: "Lists the stages, or explains one.",
         discussion: "Example: imagemill stages frame, or imagemill stages save for the options of each format")
 
-    @Argument(help: "A stage, or save.")
+    @Argument(help: "A stage, or save.", completion: .list(StageCatalogue.all.names + ["save"]))
     var name: String?
 
     func run() throws {

@@ -19,7 +19,9 @@ struct DaemonLog: DropFolderObserver {
             logger.info("done: \(counted(count, "rendition"))", metadata: .event(.done, fields))
         case .failed(let job, let path, let failure, let attempts):
             let fields = fields(inbox: inbox, job: job, path: path, details(failure, attempts))
-            logger.error("failed: \(failure.message); what to do: \(failure.remedy)", metadata: .event(.failed, fields))
+            logger.error(
+                "failed: \(failure.message); what to do: \(failure.remedy(in: .millFile))",
+                metadata: .event(.failed, fields))
         case .postponed(let job, let path, let failure, let attempt, let after):
             let fields = fields(inbox: inbox, job: job, path: path, details(failure, attempt))
             logger.warning("tried again in \(after / 1000) s: \(failure.message)", metadata: .event(.postponed, fields))

@@ -101,7 +101,7 @@ struct ReportPage {
     }
 
     private static let remedies = Dictionary(
-        uniqueKeysWithValues: FailureCode.allCases.map { ($0.rawValue, $0.remedy) })
+        uniqueKeysWithValues: FailureCode.allCases.map { ($0.rawValue, $0.remedy(in: .anywhere)) })
 
     private func row(_ entry: ReportDocument.Entry) -> Row {
         let source = entry.source

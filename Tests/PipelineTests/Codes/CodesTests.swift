@@ -35,10 +35,14 @@ struct CodesTests {
             "Add", "Change", "Check", "Choose", "Convert", "Copy", "Divide", "Give", "Keep", "Look", "Make", "Open",
             "Please report", "Raise", "Remove", "Rename", "Repair", "Run", "Try",
         ]
-        #expect(verbs.contains { code.remedy.hasPrefix($0 + " ") } && code.remedy.hasSuffix("."))
-        #expect(!code.remedy.contains("`") && !code.remedy.contains("  ") && code.remedy.count < 160)
+        for place in [RemedyPlace.anywhere, .command, .millFile] {
+            let remedy = code.remedy(in: place)
+            #expect(verbs.contains { remedy.hasPrefix($0 + " ") } && remedy.hasSuffix("."))
+            #expect(!remedy.contains("`") && !remedy.contains("  ") && remedy.count < 160)
+        }
+        #expect(!code.remedy(in: .command).contains("mill file") && !code.remedy(in: .millFile).contains("--"))
         #expect(code.explanation.hasPrefix(code.cause) && code.cause != code.explanation)
-        #expect(code.explanation.filter { $0 != "`" }.hasSuffix(code.remedy))
+        #expect(code.explanation.filter { $0 != "`" }.hasSuffix(code.remedy(in: .anywhere)))
     }
 
     @Test

@@ -10,33 +10,33 @@ struct FormatGuessTests {
 
     @Test(
         arguments: [
-            ("BM\0\0\0\0\0\0\0\0\0\0\0\0\u{28}\0\0\0", "BMP"),
-            ("\0\0\u{1}\0\u{3}\0\u{20}\u{20}\0\0", "Windows icon"),
-            ("8BPS\0\u{1}", "Photoshop PSD"),
-            ("v/1\u{1}", "OpenEXR"),
-            ("#?RADIANCE\n", "Radiance HDR"),
-            ("P6\n2 2\n255\n", "PNM"),
-            ("%!PS-Adobe-3.0 EPSF-3.0", "PostScript"),
-            ("PK\u{3}\u{4}", "ZIP archive"),
+            ("BM\0\0\0\0\0\0\0\0\0\0\0\0\u{28}\0\0\0", .recognised("BMP")),
+            ("\0\0\u{1}\0\u{3}\0\u{20}\u{20}\0\0", .recognised("Windows icon")),
+            ("8BPS\0\u{1}", .recognised("Photoshop PSD")),
+            ("v/1\u{1}", .recognised("OpenEXR")),
+            ("#?RADIANCE\n", .recognised("Radiance HDR")),
+            ("P6\n2 2\n255\n", .recognised("PNM")),
+            ("%!PS-Adobe-3.0 EPSF-3.0", .recognised("PostScript")),
+            ("PK\u{3}\u{4}", .noPicture("ZIP archive")),
             ("\0\0\0\u{C}JXL \r\n", nil),
-            ("RIFF\0\0\0\0WAVE", "WAV audio"),
+            ("RIFF\0\0\0\0WAVE", .noPicture("WAV audio")),
             ("RIFF\0\0\0\0", nil),
             ("BM is a text that begins like a bitmap", nil),
             ("GIF88a", nil),
             ("just words", nil),
             ("", nil),
-        ] as [(String, String?)])
-    func `other formats are called by name, and the rest is unknown`(head: String, name: String?) {
-        #expect(guessFormat(Array(head.utf8)) == name.map(FormatGuess.recognised) ?? .unknown)
+        ] as [(String, FormatGuess?)])
+    func `other formats are called by name, and the rest is unknown`(head: String, guess: FormatGuess?) {
+        #expect(guessFormat(Array(head.utf8)) == guess ?? .unknown)
     }
 
     @Test(
         arguments: [
-            ([0x1F, 0x8B, 8], "gzip"),
-            ([0xC5, 0xD0, 0xD3, 0xC6], "PostScript"),
-        ] as [([UInt8], String)])
-    func `formats with marks that are no text are called by name`(head: [UInt8], name: String) {
-        #expect(guessFormat(head) == .recognised(name))
+            ([0x1F, 0x8B, 8], .noPicture("gzip")),
+            ([0xC5, 0xD0, 0xD3, 0xC6], .recognised("PostScript")),
+        ] as [([UInt8], FormatGuess)])
+    func `formats with marks that are no text are called by name`(head: [UInt8], guess: FormatGuess) {
+        #expect(guessFormat(head) == guess)
     }
 
     @Test(
@@ -53,8 +53,8 @@ struct FormatGuessTests {
 
     @Test func `an ICC profile is recognized by its mark in the middle, whatever its size looks like`() {
         let profile = { (size: [UInt8]) in size + [UInt8](repeating: 0, count: 32) + Array("acsp".utf8) }
-        #expect(guessFormat(profile([0, 0, 2, 0xA0])) == .recognised("ICC profile"))
-        #expect(guessFormat(profile([0, 0, 1, 0])) == .recognised("ICC profile"))
+        #expect(guessFormat(profile([0, 0, 2, 0xA0])) == .noPicture("ICC profile"))
+        #expect(guessFormat(profile([0, 0, 1, 0])) == .noPicture("ICC profile"))
     }
 
     @Test func `camera files built on TIFF are not taken for pictures`() {
@@ -79,7 +79,7 @@ struct FormatGuessTests {
 
     @Test(arguments: SmallFiles.all)
     func `a shorter beginning is either the same format or nothing, but never another one`(file: SmallFile) {
-        let shared: [FormatGuess] = [.readable(file.format), .unknown, .recognised("MP4 video")]
+        let shared: [FormatGuess] = [.readable(file.format), .unknown, .noPicture("MP4 video")]
         for length in file.bytes.indices {
             #expect(shared.contains(guessFormat(Array(file.bytes[..<length]))), "at \(length)")
         }

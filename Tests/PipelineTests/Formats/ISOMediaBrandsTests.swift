@@ -29,7 +29,7 @@ struct ISOMediaBrandsTests {
         ("M4A ", "MPEG-4 audio"),
     ])
     func `other ISO media are called by name`(brand: String, name: String) {
-        #expect(guess(brand, "isom") == .recognised(name))
+        #expect(guess(brand, "isom") == (name.hasPrefix("RAW") ? .recognised(name) : .noPicture(name)))
     }
 
     @Test func `brands after the end of the box do not count`() {

@@ -179,6 +179,13 @@ struct PlannerTests {
         #expect(try plan(onePipeline(["resize: { size: '90>' }"]), .png(40, 20)).warnings.isEmpty)
     }
 
+    @Test func `what is to be said of several formats of one rendition is said once`() throws {
+        let text = "renditions:\n  one: { stages: [{ resize: { size: 90 } }], save: { format: [jpeg, webp] } }\n"
+        let plan = try plan(text, .png(40, 20))
+        #expect(plan.renditions.count == 2)
+        #expect(plan.warnings == [Warning(.upscaled, "'one': 'resize' enlarges 40×20 to 90×45")])
+    }
+
     @Test
     func `the warning of a frame that enlarges names the size at which the picture is drawn`() throws {
         #expect(

@@ -100,7 +100,7 @@ final class FakeDaemon: DaemonControl {
         document.recentFailures = [
             StatusDocument.RecentFailure(
                 inbox: products.path, path: ShownPath(BytePath("b\u{1B}.jpg")), code: .truncated,
-                message: "it ends early", remedy: FailureCode.truncated.remedy, attempts: 1, time: time)
+                message: "it ends early", remedy: FailureCode.truncated.remedy(in: .millFile), attempts: 1, time: time)
         ]
         document.workers = StatusDocument.Workers(total: 4, busy: 1, replaced: 2)
         document.memory = StatusDocument.Memory(residentBytes: 50 << 20, budgetBytes: 4 << 30, reservedBytes: 1 << 20)

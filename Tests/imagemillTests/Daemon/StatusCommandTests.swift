@@ -34,7 +34,7 @@ import Testing
 
                 recent failures:
                   \#(localTime(FakeDaemon.time)) b\u{1B}.jpg: truncated: it ends early
-                  what to do: Copy the file again, or allow it with tolerate: truncated in the pipeline.
+                    what to do: Copy the file again, or allow it with tolerate: truncated in the pipeline.
 
                 inbox  state               settling  ready  blocked  in progress  waiting  done  failed
                 in\n   watching by events         2      -        1            -        1    10       4
@@ -97,6 +97,39 @@ import Testing
         let all = StatusTable(status: document, isVerbose: true, paint: Paint(1, arguments: [])).text
         #expect(all.contains("inbox1: /in1 ") && all.contains("inbox50: /in50 "))
         #expect(all.contains("  inbox30/20.jpg: no\n"))
+    }
+
+    @Test func `what to do is said below the failures that it is about, and all parts count failures alike`() throws {
+        let folder = try TemporaryFolder()
+        let notes = [("a", "corrupt", "Export it."), ("b", "empty", "Copy it."), ("c", "corrupt", "Export it.")]
+        for (name, code, remedy) in notes {
+            try folder.write("x", to: "failed/\(name).jpg")
+            try folder.write(
+                #"{"code":"\#(code)","message":"why","remedy":"\#(remedy)"}"#, to: "failed/\(name).jpg.error.json")
+        }
+        let standing = try #require(StandingFailures(BytePath(folder.path("failed"))))
+        var inbox = StatusDocument.Inbox(
+            name: "in", path: ShownPath(BytePath("/in")), outbox: ShownPath(BytePath("/out")), pipeline: "p.yaml",
+            watching: .events)
+        // Since the start; an operator has taken some away since.
+        inbox.failed = 9
+        var document = StatusDocument(process: 1, state: .running, started: FakeDaemon.time, uptimeSeconds: 60)
+        document.inboxes = [inbox]
+        let text = StatusTable(status: document, failures: ["in": standing], paint: Paint(1, arguments: [])).text
+        #expect(
+            text.contains(
+                """
+                failed:
+                  in/a.jpg: corrupt: why
+                  in/c.jpg: corrupt: why
+                    what to do: Export it.
+                  in/b.jpg: empty: why
+                    what to do: Copy it.
+
+                """), "\(text)")
+        #expect(text.hasPrefix("3 failed\n"))
+        let row = text.split(separator: "\n").first { $0.hasPrefix("in  ") }
+        #expect(row?.hasSuffix("-       3") == true, "\(text)")
     }
 
     @Test func `an inbox that a person has paused is told apart from one with trouble`() {

@@ -142,7 +142,7 @@ import Testing
             let note = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
             codes[name] = note["code"] as? String
             let code = try #require(codes[name].flatMap(FailureCode.init))
-            #expect(note["remedy"] as? String == code.remedy)
+            #expect(note["remedy"] as? String == code.remedy(in: .millFile))
             let replay = try #require(note["replay"] as? String)
             let again = try await drop.runner.shell(
                 replay.replacingOccurrences(of: "imagemill ", with: "\"$IMAGEMILL\" "))

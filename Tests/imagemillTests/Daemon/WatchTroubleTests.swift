@@ -26,6 +26,28 @@ import Testing
         #expect(drop.files("in").isEmpty && drop.files("state/work").isEmpty)
     }
 
+    @Test(.enabled(if: TestMachine.canMount, "no file system can be mounted here"))
+    func `a pause has the reason that holds now: an outbox that is there again, but is read-only or full`() async throws
+    {
+        let drop = try WatchedFolder()
+        let watch = try await drop.start()
+        let out = drop.runner.folder.path("out")
+        try FileManager.default.removeItem(atPath: out)
+        try await drop.drop("a.jpg")
+        try await drop.until("it is paused") { try await drop.pause() == "missing-outbox" }
+        try drop.makeFolder("out")
+        defer { _ = umount2(out, Int32(MNT_DETACH)) }
+        try #require(try await drop.runner.shell("mount -t tmpfs -o ro,size=16k none out").exit == 0)
+        try await drop.until("it is read-only") { try await drop.pause() == "read-only" }
+        try #require(try await drop.runner.shell("mount -o remount,rw out").exit == 0)
+        try await drop.until("it is full") { try await drop.pause() == "no-space" }
+        let message = (try await drop.inbox()["paused"] as? [String: Any])?["message"] as? String
+        #expect(message == "cannot write into '\(out)': No space left on device; make room there")
+        try #require(try await drop.runner.shell("mount -o remount,size=8M out").exit == 0)
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
     @Test func `an inbox that vanishes pauses, and goes on when it is there again`() async throws {
         let drop = try WatchedFolder()
         let watch = try await drop.start()

@@ -3,8 +3,10 @@
 /// What the first bytes of a file say that it is.
 package enum FormatGuess: Equatable, Sendable {
     case readable(SourceFormat)
-    /// A format that we do not read; its name is for people, such as "PDF" or "RAW: Canon CR3".
+    /// A format of pictures that we do not read; its name is for people, such as "BMP" or "RAW: Canon CR3".
     case recognised(String)
+    /// Something that holds no picture, or is more than one: an HTML page, an archive, a video.
+    case noPicture(String)
     case unknown
 }
 

@@ -7,12 +7,12 @@ func guessISOMedia(_ head: [UInt8]) -> FormatGuess? {
     guard head.dropFirst(4).starts(with: "ftyp".utf8), let major = source.text(at: 8),
         let size = source.integer(at: 0, bytes: 4)
     else { return nil }
-    if let name = otherKinds[major] { return .recognised(name) }
+    if let name = otherKinds[major] { return name.hasPrefix("RAW") ? .recognised(name) : .noPicture(name) }
     let compatible = stride(from: 16, to: min(size, head.count), by: 4).compactMap { source.text(at: $0) }
     let pictures = ([major] + compatible).compactMap { pictureFormats[$0] }
     if let format = pictures.first { return .readable(format) }
     let isPicture = major == "mif1" || major == "msf1" || compatible.contains("mif1")
-    return .recognised(isPicture ? "HEIF that is coded neither as HEVC nor as AV1" : "MP4 video")
+    return isPicture ? .recognised("HEIF that is coded neither as HEVC nor as AV1") : .noPicture("MP4 video")
 }
 
 /// `mif1` and `msf1` are not here: they say that it is a HEIF, but not how its pictures are coded.

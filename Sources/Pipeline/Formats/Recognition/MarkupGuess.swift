@@ -10,8 +10,8 @@ func guessMarkup(_ head: [UInt8]) -> FormatGuess? {
     let name = outermostName(&text)
     switch name {
     case "svg": return .readable(.svg)
-    case "html": return .recognised("HTML page")
-    default: return isXML ? .recognised("XML") : nil
+    case "html": return .noPicture("HTML page")
+    default: return isXML ? .noPicture("XML") : nil
     }
 }
 

@@ -29,6 +29,10 @@ struct Signature: Sendable {
         Signature(.recognised(name), marks)
     }
 
+    private static func isNone(_ name: String, _ marks: Mark...) -> Signature {
+        Signature(.noPicture(name), marks)
+    }
+
     /// In this order: the first that matches is taken, so that a longer mark goes before a shorter one.
     static let all: [Signature] =
         pictures + otherPictures + bitmaps + icons + portableMaps + cameraFiles + documents + archives + soundAndVideo
@@ -42,7 +46,7 @@ struct Signature: Sendable {
     ]
 
     private static let otherPictures = [
-        knows("ICC profile", mark("acsp", at: 36)),
+        isNone("ICC profile", mark("acsp", at: 36)),
         reads(.jp2, mark(0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A)),
         reads(.jp2, mark(0xFF, 0x4F, 0xFF, 0x51)),
         reads(.jxl, mark(0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A)),
@@ -103,30 +107,30 @@ struct Signature: Sendable {
         reads(.pdf, mark("%PDF-")),
         knows("PostScript", mark("%!PS")),
         knows("PostScript", mark(0xC5, 0xD0, 0xD3, 0xC6)),
-        knows("Microsoft Office document", mark(0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1)),
+        isNone("Microsoft Office document", mark(0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1)),
     ]
 
     private static let archives = [
-        knows("gzip", mark(0x1F, 0x8B)),
-        knows("ZIP archive", mark("PK\u{3}\u{4}")),
-        knows("ZIP archive", mark("PK\u{5}\u{6}")),
-        knows("RAR archive", mark("Rar!\u{1A}\u{7}")),
-        knows("7-Zip archive", mark(0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C)),
-        knows("bzip2", mark("BZh")),
-        knows("XZ", mark(0xFD, 0x37, 0x7A, 0x58, 0x5A, 0)),
-        knows("Zstandard", mark(0x28, 0xB5, 0x2F, 0xFD)),
-        knows("tar archive", mark("ustar", at: 257)),
+        isNone("gzip", mark(0x1F, 0x8B)),
+        isNone("ZIP archive", mark("PK\u{3}\u{4}")),
+        isNone("ZIP archive", mark("PK\u{5}\u{6}")),
+        isNone("RAR archive", mark("Rar!\u{1A}\u{7}")),
+        isNone("7-Zip archive", mark(0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C)),
+        isNone("bzip2", mark("BZh")),
+        isNone("XZ", mark(0xFD, 0x37, 0x7A, 0x58, 0x5A, 0)),
+        isNone("Zstandard", mark(0x28, 0xB5, 0x2F, 0xFD)),
+        isNone("tar archive", mark("ustar", at: 257)),
     ]
 
     private static let soundAndVideo = [
-        knows("AVI video", mark("RIFF"), mark("AVI ", at: 8)),
-        knows("WAV audio", mark("RIFF"), mark("WAVE", at: 8)),
-        knows("Matroska video", mark(0x1A, 0x45, 0xDF, 0xA3)),
-        knows("MPEG video", mark(0, 0, 1, 0xBA)),
-        knows("MPEG video", mark(0, 0, 1, 0xB3)),
-        knows("MP3 audio", mark("ID3")),
-        knows("FLAC audio", mark("fLaC")),
-        knows("Ogg", mark("OggS")),
+        isNone("AVI video", mark("RIFF"), mark("AVI ", at: 8)),
+        isNone("WAV audio", mark("RIFF"), mark("WAVE", at: 8)),
+        isNone("Matroska video", mark(0x1A, 0x45, 0xDF, 0xA3)),
+        isNone("MPEG video", mark(0, 0, 1, 0xBA)),
+        isNone("MPEG video", mark(0, 0, 1, 0xB3)),
+        isNone("MP3 audio", mark("ID3")),
+        isNone("FLAC audio", mark("fLaC")),
+        isNone("Ogg", mark("OggS")),
     ]
 }
 

@@ -74,7 +74,7 @@ struct FailureList: Encodable, Sendable {
     }
 
     fileprivate static func remedy(_ code: String, _ note: StandingFailures.Note?) -> String? {
-        note?.remedy ?? FailureCode(rawValue: code)?.remedy
+        note?.remedy ?? FailureCode(rawValue: code)?.remedy(in: .millFile)
     }
 }
 

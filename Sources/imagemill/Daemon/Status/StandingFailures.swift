@@ -18,7 +18,7 @@ struct StandingFailures: Equatable, Sendable {
 
         var reason: String? { note.map { "\($0.code): \($0.message)" } }
         /// What to do about it: as the note says, or this version of a code that it knows.
-        var remedy: String? { note.flatMap { $0.remedy ?? FailureCode(rawValue: $0.code)?.remedy } }
+        var remedy: String? { note.flatMap { $0.remedy ?? FailureCode(rawValue: $0.code)?.remedy(in: .millFile) } }
     }
 
     /// The note beside a source.

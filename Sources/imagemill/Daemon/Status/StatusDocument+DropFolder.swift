@@ -75,7 +75,7 @@ extension StatusDocument.RecentFailure {
     fileprivate init(_ failure: DropFolderStatus.RecentFailure) {
         self.init(
             inbox: ShownPath(failure.inbox), path: ShownPath(failure.path), code: failure.failure.code,
-            message: failure.failure.message, remedy: failure.failure.remedy,
+            message: failure.failure.message, remedy: failure.failure.remedy(in: .millFile),
             attempts: failure.attempts, time: failure.time)
     }
 }

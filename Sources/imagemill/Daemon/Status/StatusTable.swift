@@ -71,7 +71,9 @@ struct StatusTable {
         let rows = shown.map { inbox in
             let state = inbox.state == .running ? "watching by \(inbox.watching.rawValue)" : inbox.state.rawValue
             let numbers = [
-                inbox.settling, inbox.ready, inbox.blocked, inbox.inProgress, inbox.waiting, inbox.done, inbox.failed,
+                inbox.settling, inbox.ready, inbox.blocked, inbox.inProgress, inbox.waiting, inbox.done,
+                // As the first line and the list count them: those that are there now.
+                failures[inbox.name]?.count ?? inbox.failedNow ?? inbox.failed,
             ]
             return [oneLine(inbox.name), state] + numbers.map { $0 == 0 ? "-" : "\($0)" }
         }
@@ -144,23 +146,39 @@ struct StatusTable {
 
     private var failed: [String] {
         let standing = status.inboxes.compactMap { inbox in failures[inbox.name].map { (inbox, $0) } }
-        let lines = standing.flatMap { inbox, found in
+        let all = standing.flatMap { inbox, found in
             found.entries.map { entry in
-                "\(oneLine(inbox.name))/\(entry.path.printable)" + (entry.reason.map { ": \(oneLine($0))" } ?? "")
+                Failed(
+                    line: "\(oneLine(inbox.name))/\(entry.path.printable)"
+                        + (entry.reason.map { ": \(oneLine($0))" } ?? ""),
+                    remedy: entry.remedy)
             }
         }
-        guard !lines.isEmpty else { return recentlyFailed }
-        let entries = standing.flatMap(\.1.entries).prefix(isVerbose ? Int.max : Self.mostLines)
+        guard !all.isEmpty else { return recentlyFailed }
         let folders = standing.filter { $0.1.count > 0 }.compactMap { $0.0.failedFolder?.printable }
-        return list("failed:", isBad: true, lines, of: standing.reduce(0) { $0 + $1.1.count })
-            + remedies(entries.compactMap(\.remedy))
+        return list("failed:", all, of: standing.reduce(0) { $0 + $1.1.count })
             + (folders.count == 1 ? ["  they are in \(folders[0])"] : [])
     }
 
-    /// Each once.
-    private func remedies(_ all: [String]) -> [String] {
-        var seen: Set<String> = []
-        return all.filter { seen.insert($0).inserted }.map { "  what to do: \($0)" }
+    /// A failed source, and what to do about it.
+    private struct Failed {
+        let line: String
+        let remedy: String?
+    }
+
+    /// A list of failures: those with one remedy together, and the remedy below them.
+    private func list(_ title: String, _ all: [Failed], of count: Int) -> [String] {
+        let shown = isVerbose ? all[...] : all.prefix(Self.mostLines)
+        var remedies: [String?] = []
+        for failure in shown where !remedies.contains(failure.remedy) { remedies.append(failure.remedy) }
+        let lines = remedies.flatMap { remedy in
+            shown.filter { $0.remedy == remedy }.map { "  \($0.line)" }
+                + [remedy.map { "    what to do: \(oneLine($0))" }].compactMap(\.self)
+        }
+        let more = max(count, all.count) - shown.count
+        let isCut = shown.count < all.count
+        return ["", paint.red(title)] + lines
+            + (more > 0 ? ["  and \(more) more" + (isCut ? "; --verbose lists more of them" : "")] : [])
     }
 
     /// What the daemon remembers, if the failed folders cannot be read.
@@ -170,11 +188,12 @@ struct StatusTable {
             return failures[inbox.name] == nil
         }
         guard !unread.isEmpty else { return [] }
-        let lines = unread.map {
-            "\(localTime($0.time)) \($0.path.printable): \($0.code.rawValue): \(oneLine($0.message))"
+        let all = unread.map {
+            Failed(
+                line: "\(localTime($0.time)) \($0.path.printable): \($0.code.rawValue): \(oneLine($0.message))",
+                remedy: $0.remedy)
         }
-        return list("recent failures:", isBad: true, lines)
-            + remedies(unread.prefix(isVerbose ? Int.max : Self.mostLines).map { oneLine($0.remedy) })
+        return list("recent failures:", all, of: all.count)
     }
 
     // MARK: - The rest

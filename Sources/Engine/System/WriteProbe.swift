@@ -7,11 +7,10 @@ package enum WriteProbe {
     /// Enough that a full disk shows.
     private static let probedBytes = 256 << 10
 
-    /// Writes a temporary file, syncs it, reads it back from the disk and lets it go.
-    /// - Parameter missing: the reason if the folder is missing. It is not made: a share that is not mounted must not
-    ///   be filled beneath its mount.
-    /// - Returns: why the folder cannot take anything now; nil if it can.
-    package static func trouble(in folder: BytePath, missing: PauseReason) -> PauseReason? {
+    /// Writes a temporary file, syncs it, reads it back from the disk and lets it go. A folder that is missing is not
+    /// made: a share that is not mounted must not be filled beneath its mount.
+    /// - Returns: why the folder cannot take anything now, with its path; nil if it can.
+    package static func trouble(in folder: BytePath) -> SystemError? {
         do throws(SystemError) {
             let staged = try StagedFile(
                 in: Directory(folder), destination: folder.appending(BytePath("probe")), token: DurableFile.newToken)
@@ -22,7 +21,12 @@ package enum WriteProbe {
             try staged.file.readThrough()
             return nil
         } catch {
-            return PauseReason(error, missing: missing)
+            return SystemError("write into '\(folder.printable)'", code: error.code)
         }
+    }
+
+    /// Whether the disk of a folder has no room for what is probed, or its quota.
+    package static func isFull(_ folder: BytePath) -> Bool {
+        [ENOSPC, EDQUOT].contains(trouble(in: folder)?.code ?? 0)
     }
 }

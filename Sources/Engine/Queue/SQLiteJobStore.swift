@@ -91,6 +91,7 @@ package final class SQLiteJobStore: JobStore {
     }
 
     package var now: Int { clock.now }
+    package var outlivesProcess: Bool { true }
 
     // MARK: - Access
 

@@ -102,6 +102,13 @@ final class FakeDaemon: DaemonControl {
                 inbox: products.path, path: ShownPath(BytePath("b\u{1B}.jpg")), code: .truncated,
                 message: "it ends early", remedy: FailureCode.truncated.remedy, attempts: 1, time: time)
         ]
+        document.hooks = StatusDocument.Hooks([
+            HookLoss(time: 1_700_000_000_000, inbox: "share", call: nil, count: 2, reason: "too\nmany"),
+            HookLoss(
+                time: 1_700_000_000_000, inbox: "in\n",
+                call: HookCall(event: "success", source: BytePath([0xFF]), action: "notify"),
+                reason: "'notify' ended with 1"),
+        ])
         document.workers = StatusDocument.Workers(total: 4, busy: 1, replaced: 2)
         document.memory = StatusDocument.Memory(residentBytes: 50 << 20, budgetBytes: 4 << 30, reservedBytes: 1 << 20)
         document.cache = StatusDocument.Cache(

@@ -53,6 +53,7 @@ struct Headline: Codable, Equatable, Sendable {
         if let failed, failed > 0 { parts.append("\(failed) failed") }
         if failed == nil, !status.recentFailures.isEmpty { parts.append("some failed") }
         if blocked > 0 { parts.append("\(blocked) blocked") }
+        if status.hooks.lost > 0 { parts.append("\(counted(status.hooks.lost, "hook event")) lost") }
         if status.cache?.trouble != nil { parts.append("cache not used") }
         return parts
     }

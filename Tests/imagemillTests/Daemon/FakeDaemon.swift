@@ -33,6 +33,7 @@ final class FakeDaemon: DaemonControl {
     var failuresRevision: Int { 7 }
     var retrying: Retry.Count? { nil }
     var isAlive: Bool { true }
+    var missingState: String? { nil }
     func rendition(_ index: Int, of result: Int) -> ServedRendition? { index == 0 ? pictures[result] : nil }
     func failedFolder(of inbox: String) -> BytePath? { failed[inbox] }
 

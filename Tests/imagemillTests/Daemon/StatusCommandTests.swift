@@ -160,7 +160,8 @@ import Testing
         #expect(result.exit == 75)
         #expect(
             result.errors
-                == "imagemill: no daemon is running at 'state/status.sock'; start one with 'imagemill watch mill.yaml'\n"
+                == "imagemill: no daemon is running at 'state/status.sock'; start one with 'imagemill watch mill.yaml' "
+                + "(there is no folder 'state'; if a daemon runs, it was moved or deleted: put it back)\n"
         )
         #expect(result.output.isEmpty)
     }

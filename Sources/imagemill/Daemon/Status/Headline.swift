@@ -46,6 +46,7 @@ struct Headline: Codable, Equatable, Sendable {
         let paused = pausedByTrouble(status)
         var parts: [String] = []
         if status.state != .running { parts.append(status.state == .starting ? "starting" : "stopping") }
+        if inboxes.contains(where: { $0.paused?.reason == .missingState }) { parts.append("state folder missing") }
         if paused > 0 { parts.append("\(counted(paused, "inbox", "inboxes")) paused") }
         if requested > 0 { parts.append("\(requested) paused by request") }
         if status.reload.state == .refused { parts.append("configuration refused") }

@@ -13,7 +13,7 @@ import Testing
 
     private func identity(_ state: String) throws -> String {
         try FileManager.default.createDirectory(atPath: folder.path(state), withIntermediateDirectories: true)
-        return try DropFolderIdentity.read(from: BytePath(folder.path(state)))
+        return try DropFolderIdentity.read(from: BytePath(folder.path(state))).identity
     }
 
     @Test func `each state folder has its own, which stays`() throws {

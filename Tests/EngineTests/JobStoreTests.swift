@@ -46,6 +46,34 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `the report of the attempt is there for whoever settles the job, and no longer`(kind: StoreKind) throws {
+        let document = Array("the report".utf8)
+        let endings: [JobEvent] = [.published(damage: nil), .attemptFailed(failure, isFinal: true, now: 0)]
+        for (number, ending) in endings.enumerated() {
+            let fixture = try JobStoreFixture(kind)
+            let lease = try #require(try fixture.taken("a\(number)"))
+            #expect(lease.job.report == nil)
+            _ = try fixture.store.update([JobUpdate(lease, ending, report: document)])
+            #expect(try fixture.store.orphans(inbox: "in", owner: "other").map(\.report) == [document])
+            _ = try fixture.store.update([JobUpdate(lease, .obstructed(failure, due: fixture.now))])
+            let next = try #require(try fixture.store.take(fixture.request()).first)
+            #expect(next.job.report == document)
+            _ = try fixture.store.update([JobUpdate(next, .settled)])
+            #expect(try fixture.store.job(lease.job.id)?.report == nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an attempt that is made again leaves no report`(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let lease = try #require(try fixture.taken("a"))
+        let event = JobEvent.attemptFailed(failure, isFinal: false, now: fixture.now)
+        _ = try fixture.store.update([JobUpdate(lease, event, report: [1])])
+        #expect(try fixture.store.job(lease.job.id)?.progress.state == .waiting)
+        #expect(try fixture.store.job(lease.job.id)?.report == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `success: offered, taken, published, settled`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let lease = try #require(try fixture.taken("a"))

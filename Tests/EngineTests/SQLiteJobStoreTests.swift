@@ -141,6 +141,8 @@ import Testing
             #expect(
                 !prune.contains("TEMP") && prune.components(separatedBy: "INDEX \(state)_jobs").count == 3, "\(prune)")
         }
+        let reports = try plan(SQLiteJobStore.staleReports, [])
+        #expect(!reports.contains("SCAN jobs") && !reports.contains("SCAN hooks"), "\(reports)")
         let names = try plan("SELECT name FROM names WHERE outbox = ? AND source = ?", [Data(), Data()])
         #expect(names.hasPrefix("SEARCH names USING") && names.contains("names_of_sources (outbox=? AND source=?)"))
         let owned = try plan(

@@ -206,7 +206,7 @@ import Testing
         ("watch p.yaml", 78, "  ^\n1 mistake in p.yaml; nothing is watched\n"),
         ("report report.json -o in", 78, "imagemill: cannot put 'in' in place: there is a folder of that name\n"),
         ("convert a.jpg b.webp", 64, "imagemill: there is no command 'convert'; did you mean 'run'?\n"),
-        ("status mill.yaml", 75, "/status.sock'; start one with 'imagemill watch mill.yaml'\n"),
+        ("status mill.yaml", 75, "/status.sock'; start one with 'imagemill watch mill.yaml' (there is no folder '"),
     ]
 
     @Test(arguments: mistakes.indices)

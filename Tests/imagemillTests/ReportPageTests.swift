@@ -97,6 +97,18 @@ import Testing
         #expect(try content(page).rows.map(\.url) == ["./out/../in/a.jpg"])
     }
 
+    @Test func `on paper, the heads of the table are text, which browsers repeat on each sheet`() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.jpg")
+        try runner.pipeline()
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--report", "page.html").exit == 0)
+        let page = try page(runner, "page.html")
+        let paper = try #require(page.range(of: "@media print")).upperBound
+        #expect(
+            page[paper...].contains("thead { display: table-header-group; } #table thead button { display: contents; }")
+        )
+    }
+
     @Test func `journals, lines and single reports are read too; lines that cannot be are counted`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")

@@ -11,6 +11,14 @@ package struct Hook: Equatable, Sendable {
     package enum Action: Equatable, Sendable {
         case command([String])
         case webhook(url: String, secret: BytePath?)
+
+        /// For people, without what may be secret.
+        package var masked: String {
+            switch self {
+            case .command(let words): MillFile.masked(command: words)
+            case .webhook(let url, _): MillFile.masked(address: url)
+            }
+        }
     }
 
     package let action: Action

@@ -22,6 +22,8 @@ package final class DropFolder: Sendable {
     private let lanes = LaneStatus()
     private let ids = JobNames()
     private let lock: StateLock
+    private let folder: StateFolder
+    private let lost: LostRecords
     let loaded: Mutex<LoadedMill>
     let state = Mutex(State())
     /// Made by `start`, once.
@@ -76,13 +78,20 @@ package final class DropFolder: Sendable {
             case .auto: Machine.cores
             case .count(let count): count
             }
-        identity = try DropFolderIdentity.read(from: loaded.state)
+        let (identity, isNew) = try DropFolderIdentity.read(from: loaded.state)
+        self.identity = identity
+        folder = try StateFolder(loaded.state)
+        lost = LostRecords(
+            state: loaded.state, identity: identity, hasNewIdentity: isNew, hasNewLedger: store.isNew)
         prefix = "watch-\(identity)-"
         owner = "\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 36))-"
         self.loaded = Mutex(loaded)
     }
 
     package var stateFolder: BytePath { loaded.withLock { $0.state } }
+
+    /// Why nothing is begun, if the state folder is not where it was.
+    package var missingState: Pause? { folder.pause }
 
     // MARK: - Start
 
@@ -92,6 +101,7 @@ package final class DropFolder: Sendable {
     package func start() throws {
         try workers.starter.prepare()
         let mill = loaded.withLock { $0 }
+        if let sentence = lost.sentence { observer.noted(sentence) }
         let cache = cache(for: mill)
         state.withLock { $0.cache = cache }
         let routes = mill.inboxes.map { ($0, route(for: $0, of: mill, cache: cache)) }
@@ -144,14 +154,14 @@ package final class DropFolder: Sendable {
             observer.happened(.hook(news), inbox: inbox)
         }
         let shared = InboxController.SharedParts(
-            store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, state: stateFolder,
-            hooks: hooks,
+            store: store, dispatcher: dispatcher, owner: owner, ids: ids, journal: journal, state: folder,
+            lost: lost, hooks: hooks,
             prefix: prefix,
             locks: InboxLocks(), newToken: { [self] in newToken() }, place: { [self] in try place($0) },
             isDraining: { [self] in state.withLock { $0.isDraining } },
             tell: { [self] event, controller in tell(event, controller) },
             workerLost: { [self] in state.withLock { $0.lostWorkers += 1 } })
-        let housekeeper = Housekeeper(store: store, dispatcher: dispatcher, lanes: lanes) { [observer] in
+        let housekeeper = Housekeeper(store: store, state: folder, dispatcher: dispatcher, lanes: lanes) { [observer] in
             observer.noted($0)
         } controllers: { [self] in
             controllers
@@ -359,10 +369,11 @@ package final class DropFolder: Sendable {
         let controllers = controllers
         let paths = Dictionary(controllers.map { ($0.name, $0.path) }) { first, _ in first }
         let running = lanes.running.map { (paths[$0.inbox] ?? BytePath($0.inbox), $0) }
+        let losses = self.running.withLock { $0 }?.hooks.losses ?? []
         return state.withLock { state in
             DropFolderStatus(
                 inboxes: controllers.map(\.status), running: running, failures: state.failures,
-                isDraining: state.isDraining, workers: workerCount,
+                hookLosses: losses, isDraining: state.isDraining, workers: workerCount,
                 lostWorkers: state.lostWorkers, cache: state.cache?.status, budget: memory.total,
                 reserved: memory.reserved)
         }
@@ -383,5 +394,7 @@ package final class DropFolder: Sendable {
         running.dispatcher.waitUntilClosed(until: .now + time + .seconds(10))
         running.hooks.stop()
         running.housekeeper.stop()
+        // If it cannot be, the next start does it.
+        try? store.checkpoint()
     }
 }

@@ -4,12 +4,12 @@ import Pipeline
 
 /// The identity of a drop folder: random, and the same for as long as its state folder is kept.
 enum DropFolderIdentity {
-    /// Reads the identity; makes one at the first start.
+    /// Reads the identity; makes one at the first start, when the ledger is there.
     /// - Throws: `SystemError` also if the file holds none: with another identity, all renditions that are there would
     ///   be somebody else's.
-    static func read(from state: BytePath) throws(SystemError) -> String {
+    static func read(from state: BytePath) throws(SystemError) -> (identity: String, isNew: Bool) {
         let path = state.appending(BytePath("identity"))
-        guard try FileSystem.status(path) != nil else { return try make(path) }
+        guard try FileSystem.status(path) != nil else { return (try make(path), isNew: true) }
         let text = String(decoding: try OpenFile.contents(path, limit: 64), as: UTF8.self)
         guard let end = text.firstIndex(of: "\n"), UInt64(text[..<end], radix: 36) != nil else {
             throw SystemError(
@@ -18,7 +18,7 @@ enum DropFolderIdentity {
                     "it holds no identity; put it back from a backup, or remove it: then this is a new drop folder, "
                     + "which replaces no rendition that is there")
         }
-        return String(text[..<end])
+        return (String(text[..<end]), isNew: false)
     }
 
     private static func make(_ path: BytePath) throws(SystemError) -> String {

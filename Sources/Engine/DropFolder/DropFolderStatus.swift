@@ -38,6 +38,8 @@ package struct DropFolderStatus: Sendable {
     /// The jobs under way, each with the path of its inbox.
     package let running: [(inbox: BytePath, job: RunningJob)]
     package let failures: [RecentFailure]
+    /// Of the last day, the latest last.
+    package let hookLosses: [HookLoss]
     package let isDraining: Bool
     package let workers: Int
     /// Workers that died, hung or lied.

@@ -11,6 +11,7 @@ final class Housekeeper: Sendable {
     private let removeIfIdle: @Sendable (InboxController) -> Void
     private let endIdleWorkers: @Sendable () -> Void
     private let store: SQLiteJobStore
+    private let folder: StateFolder
     private let dispatcher: Dispatcher
     private let lanes: LaneStatus
     /// Hears, in a sentence, what concerns all inboxes.
@@ -33,11 +34,13 @@ final class Housekeeper: Sendable {
     private static let checkedAtOnce = 2_000
 
     init(
-        store: SQLiteJobStore, dispatcher: Dispatcher, lanes: LaneStatus, note: @escaping @Sendable (String) -> Void,
+        store: SQLiteJobStore, state folder: StateFolder, dispatcher: Dispatcher, lanes: LaneStatus,
+        note: @escaping @Sendable (String) -> Void,
         controllers: @escaping @Sendable () -> [InboxController],
         removeIfIdle: @escaping @Sendable (InboxController) -> Void, endIdleWorkers: @escaping @Sendable () -> Void
     ) {
         self.store = store
+        self.folder = folder
         self.dispatcher = dispatcher
         self.lanes = lanes
         self.note = note
@@ -67,7 +70,13 @@ final class Housekeeper: Sendable {
             endIdleWorkers()
             if .now >= nextRound {
                 let waits = dispatcher.fileWaits
+                folder.lookInBackground { [note, controllers] trouble in
+                    note(trouble?.message ?? "the state folder is back")
+                    if let trouble { for controller in controllers() { controller.pause(trouble) } }
+                }
                 for controller in controllers() {
+                    // Also those that were added since.
+                    if let pause = folder.pause { controller.pause(pause) }
                     controller.lookWhetherItAnswers(waiting: waits[controller.name])
                     if let pause = controller.silence(waiting: waits[controller.name]) { controller.pause(pause) }
                     if controller.needsMaintenance { maintain(controller) }
@@ -164,6 +173,8 @@ final class Housekeeper: Sendable {
             ($0.spool, $0.pause.pause != nil, $0.pause.isDue(at: .now), $0.watcher?.status)
         }
         let isThere = watching?.pause == nil
+        // What is made below a missing state folder would be another one, without the ledger.
+        if let pause = folder.look() { return controller.pause(pause) }
         // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
         if let spool, isPaused, isThere { try? spool.makeFolders() }
         let isSilent = controller.silence(waiting: dispatcher.fileWaits[controller.name]) != nil
@@ -193,7 +204,7 @@ extension InboxController {
         let (inbox, spool) = state.withLock { ($0.inbox, $0.spool) }
         guard state.withLock({ $0.answers.begin(with: inbox.outbox, at: .now) }) else { return }
         let isThorough = waiting.map { .now > $0 + AnswerState.suspicion } ?? false
-        let written = [inbox.outbox, shared.state] + (spool.map { spool in Shelf.allCases.map(spool.path) } ?? [])
+        let written = [inbox.outbox, shared.state.path] + (spool.map { spool in Shelf.allCases.map(spool.path) } ?? [])
         let isStarted = startThread { [self] in
             if isThorough {
                 for folder in written {
@@ -226,6 +237,10 @@ extension InboxController {
 
     /// - Returns: false if that failed, and the inbox is paused.
     func makeFolders() -> Bool {
+        if let missing = shared.state.look() {
+            pause(missing)
+            return false
+        }
         do {
             guard try shared.place(self) else { return false }
         } catch {
@@ -258,6 +273,7 @@ extension InboxController {
             }
             guard isCurrent else { return false }
             tell(.spool(done: spool.path(.done), failed: spool.path(.failed)))
+            if let sentence = shared.lost.sentence(outbox: inbox.outbox) { tell(.trouble(sentence)) }
             if state.withLock({ $0.isOpen }) { shared.dispatcher.resume(name) }
             return true
         } catch {

@@ -81,8 +81,8 @@ final class InboxController: Sendable {
         let owner: String
         let ids: JobNames
         let journal: Journal
-        /// The state folder.
-        let state: BytePath
+        let state: StateFolder
+        let lost: LostRecords
         let hooks: HookRunner
         /// Begins the names of all staged files of this state folder, so that the next start knows those that a crash
         /// has left.
@@ -324,7 +324,8 @@ extension InboxController: JobSite {
             answer(job, .blocked(error))
         // A bad sector under one source holds up no other.
         case .unavailable(let error) where error.code == EIO && surroundings(route) == nil: answer(job, .blocked(error))
-        case .unavailable(let error): return .obstructed(Pause(error, missing: .missingInbox))
+        case .unavailable(let error):
+            return .obstructed(shared.state.look() ?? Pause(error, missing: .missingInbox))
         }
         return .refused
     }
@@ -357,8 +358,9 @@ extension InboxController: JobSite {
 
     /// Why one of its folders, or the state folder, cannot be written to or read now; nil if all can.
     func trouble(outbox: BytePath) -> Pause? {
+        if let trouble = shared.state.look() { return trouble }
         if let error = WriteProbe.trouble(in: outbox) { return Pause(error, missing: .missingOutbox) }
-        if let error = WriteProbe.trouble(in: shared.state) { return Pause(error, missing: .ioError) }
+        if let error = WriteProbe.trouble(in: shared.state.path) { return Pause(error, missing: .missingState) }
         // Obstacles to the folders of the spool show when they are made.
         guard let spool else { return nil }
         return Shelf.allCases.firstFound { shelf in

@@ -56,7 +56,9 @@ struct InboxRecovery {
                 controller.tell(.lost(job.id, job.path))
             case .completeNote:
                 _ = try spool.completeNote(of: job, token: controller.shared.newToken(), note: failureNote(job))
-            case .countDone, .countFailed: try spool.discard(job.id)
+            case .countDone, .countFailed:
+                tellEnd(of: job, isDone: effect == .countDone)
+                try spool.discard(job.id)
             // Lanes do these when they take the job.
             case .claim, .attempt, .settle, .deadLetter, .retry: break
             case .adopt, .outOfStep: break
@@ -64,9 +66,22 @@ struct InboxRecovery {
         }
     }
 
+    /// Tells of a job whose source had left the spool already.
+    private func tellEnd(of job: Job, isDone: Bool) {
+        var report = SourceWork(job, controller.route).report
+        let (failure, attempts) = (failure(of: job), max(1, job.progress.attempts))
+        if isDone { report.status = .done } else { report.fail(failure, attempts: attempts) }
+        controller.happened(
+            isDone ? .done(report) : .failed(report, failure, attempts: attempts), to: job, files: nil, source: nil)
+    }
+
+    private func failure(of job: Job) -> Failure {
+        job.progress.failure ?? Failure(.internal, stage: "read", "the reason was not recorded")
+    }
+
     private func failureNote(_ job: Job) -> (BytePath) -> FailureNote {
         let (path, pipeline) = (controller.path, controller.inbox.pipeline.absolutePath)
-        let failure = job.progress.failure ?? Failure(.internal, stage: "read", "the reason was not recorded")
+        let failure = failure(of: job)
         return { quarantined in
             FailureNote(
                 source: job.path, job: job.id.text, inbox: path, quarantined: quarantined, pipeline: pipeline,

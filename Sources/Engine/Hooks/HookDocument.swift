@@ -1,14 +1,17 @@
 // The document a hook receives: on the standard input of a command, or in the body of a request.
+import FoundationEssentials
 import Pipeline
 
 /// The document of a hook. Its schema is in docs/schema/.
 struct HookDocument: Encodable {
-    struct Source: Encodable {
+    struct Source: Codable {
         let path: String
         /// Only if the path is not UTF-8.
         let pathBytes: String?
 
         init(_ path: BytePath) { (self.path, pathBytes) = (path.text, path.percentEncodedIfNotText) }
+
+        var original: BytePath? { pathBytes.map { BytePath(percentEncoded: $0) } ?? BytePath(path) }
 
         enum CodingKeys: String, CodingKey {
             case path
@@ -31,8 +34,7 @@ struct HookDocument: Encodable {
     var source: Source?
     /// Why it failed or paused.
     var error: Trouble?
-    /// Nil for a pause, and if the program was killed before it could be noted; the report itself is beside the
-    /// renditions.
+    /// Nil for a pause, and if an older program was killed before the event was recorded.
     var report: SourceReport?
 
     /// A pause.
@@ -51,4 +53,10 @@ struct HookDocument: Encodable {
     }
 
     var bytes: [UInt8] { Array((json(self) + "\n").utf8) }
+
+    /// The source that a document is about; nil for a pause.
+    static func source(in document: [UInt8]) -> BytePath? {
+        struct Part: Decodable { let source: Source? }
+        return (try? JSONDecoder().decode(Part.self, from: Data(document)))?.source?.original
+    }
 }

@@ -5,11 +5,9 @@ package import Pipeline
 /// A hook that did not succeed.
 package enum HookNews: Sendable {
     /// It is tried again after so many milliseconds.
-    case postponed(String, after: Int)
+    case postponed(HookCall, String, after: Int)
     /// It is not tried again.
-    case givenUp(String)
-    /// This many events were dropped, because too many were waiting.
-    case dropped(Int)
+    case lost(HookLoss)
 }
 
 /// The hooks of a drop folder. For any thread.
@@ -35,6 +33,8 @@ package final class HookRunner: Sendable {
         var ended: [Int: Ending] = [:]
         /// The ledger could not be read or written to, and is left alone until then.
         var resumes = Moment.now
+        /// Those of the last day, the latest last.
+        var losses: [HookLoss] = []
     }
 
     /// What follows from an attempt.
@@ -67,7 +67,11 @@ package final class HookRunner: Sendable {
     /// Begins with what an earlier start has left.
     package func start() throws(StoreError) {
         try takeUpForgotten()
-        state.change { $0.hasEnded = false }
+        let known = try store.hookLosses(since: wallClock() - HookLoss.memory)
+        state.change { state in
+            state.losses = known + state.losses
+            state.hasEnded = false
+        }
         runOnNewThread { [self] in keepTelling() }
     }
 
@@ -78,7 +82,8 @@ package final class HookRunner: Sendable {
             add(
                 HookDocument(
                     isDone ? .success : .failure, job: job.id, path: job.path, inbox: job.inbox,
-                    failure: isDone ? nil : job.progress.failure),
+                    failure: isDone ? nil : job.progress.failure,
+                    report: job.report.flatMap { SourceReport(document: $0) }),
                 inbox: job.inbox)
         }
     }
@@ -89,6 +94,12 @@ package final class HookRunner: Sendable {
         cancellation.raise()
         let end = Moment.now + .seconds(5)
         state.look { $0.hasEnded || .now >= end ? .ready(()) : .wait(until: end) }
+    }
+
+    /// What was lost in the last day, the latest last.
+    package var losses: [HookLoss] {
+        let start = wallClock() - HookLoss.memory
+        return state.note { $0.losses.filter { $0.time >= start } }
     }
 
     // MARK: - What happens
@@ -124,13 +135,18 @@ package final class HookRunner: Sendable {
         do throws(StoreError) {
             let dropped = try store.addHook(
                 inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes)
-            if dropped > 0 { tell(inbox, .dropped(dropped)) }
+            if dropped > 0 {
+                lose(
+                    HookLoss(
+                        time: wallClock(), inbox: inbox, call: nil, count: dropped,
+                        reason: "more than \(SQLiteJobStore.mostHooks) events were waiting for hooks"))
+            }
         } catch {
             // The ledger's disk may be full. The hook runs once, and the event is not kept.
             let record = HookRecord(
                 number: -1, inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes,
                 attempts: 0, created: store.now)
-            runOnNewThread { [self] in _ = carryOut(record) }
+            runOnNewThread { [self] in _ = ending(of: record, carryOut(record), isLast: true) }
         }
         state.change { $0.isStale = true }
     }
@@ -217,26 +233,34 @@ package final class HookRunner: Sendable {
         }
     }
 
+    /// - Parameter isLast: it is not tried again, whatever comes of it.
     /// - Returns: nil if it was interrupted: the next start runs it again.
-    private func ending(of record: HookRecord, _ outcome: HookProcess.Outcome) -> Ending? {
+    private func ending(of record: HookRecord, _ outcome: HookProcess.Outcome, isLast: Bool = false) -> Ending? {
         switch outcome {
         case .done: return .removed
         case .interrupted: return nil
         case .failed(let sentence):
-            let isCommand =
-                if case .command? = HookEvent(rawValue: record.event).flatMap({ hook(record.inbox, $0) })?.action {
-                    true
-                } else { false }
-            guard
+            let action = HookEvent(rawValue: record.event).flatMap { hook(record.inbox, $0) }?.action
+            let isCommand = if case .command? = action { true } else { false }
+            let call = HookCall(
+                event: record.event, source: HookDocument.source(in: record.body), action: action?.masked ?? "")
+            guard !isLast,
                 let pause = HookPatience.next(
                     after: record.attempts + 1, age: store.now - record.created, isCommand: isCommand)
             else {
-                tell(record.inbox, .givenUp(sentence))
+                lose(HookLoss(time: wallClock(), inbox: record.inbox, call: call, reason: sentence))
                 return .removed
             }
-            tell(record.inbox, .postponed(sentence, after: pause))
+            tell(record.inbox, .postponed(call, sentence, after: pause))
             return .postponed(until: store.now + pause)
         }
+    }
+
+    private func lose(_ loss: HookLoss) {
+        state.change { $0.losses = ($0.losses + [loss]).suffix(HookLoss.most) }
+        // If the ledger cannot be written to, it is known until the next start.
+        try? store.record(loss)
+        tell(loss.inbox, .lost(loss))
     }
 }
 

@@ -10,6 +10,8 @@ package enum PauseReason: String, CaseIterable, Sendable, Codable {
     case permission
     case missingInbox = "missing-inbox"
     case missingOutbox = "missing-outbox"
+    /// The state folder is not where it was, or is another one.
+    case missingState = "missing-state"
     case inUse = "in-use"
     /// A person has asked for it, and ends it.
     case byRequest = "by-request"

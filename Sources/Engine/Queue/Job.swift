@@ -41,6 +41,9 @@ package struct Job: Equatable, Sendable {
     package var progress: JobProgress
     /// What was to be done with it when its last attempt began: a digest of the pipeline and of the options.
     package var recipe: String
+    /// The report of the attempt that made it `published` or `rejected`, as a document, until it is settled and its hook
+    /// has the report.
+    package var report: [UInt8]?
     /// When it was offered, in the store's time.
     package let offered: Int
     /// Milliseconds since 1970, for people to read.
@@ -49,7 +52,7 @@ package struct Job: Equatable, Sendable {
     package init(
         id: JobID, inbox: String, path: BytePath, isSet: Bool, observed: ObservedFile, originals: OriginalPolicy,
         progress: JobProgress,
-        recipe: String = "", offered: Int, changed: Int
+        recipe: String = "", report: [UInt8]? = nil, offered: Int, changed: Int
     ) {
         self.id = id
         self.inbox = inbox
@@ -59,6 +62,7 @@ package struct Job: Equatable, Sendable {
         self.originals = originals
         self.progress = progress
         self.recipe = recipe
+        self.report = report
         self.offered = offered
         self.changed = changed
     }

@@ -68,11 +68,15 @@ struct JobRecord: Sendable {
     }
 
     /// What an event makes of the job; nil as record if it is forgotten.
-    func after(_ event: JobEvent, now: Int, _ policy: RetryPolicy) -> (record: JobRecord?, effects: [JobEffect]) {
+    /// - Parameter report: of the attempt that the event ends.
+    func after(
+        _ event: JobEvent, report: [UInt8]?, now: Int, _ policy: RetryPolicy
+    ) -> (record: JobRecord?, effects: [JobEffect]) {
         let (progress, effects) = transition(job.progress, event, policy: policy)
         guard let progress else { return (nil, effects) }
         var changed = self
         changed.job.progress = progress
+        changed.job.report = progress.state.awaitsSettling ? report ?? job.report : nil
         if progress != job.progress { changed.job.changed = wallClock() }
         if !effects.contains(where: \.isForTheHolder) { changed.hold = nil }
         return (changed, effects)

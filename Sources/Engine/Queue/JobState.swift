@@ -25,6 +25,14 @@ package enum JobState: String, CaseIterable, Sendable {
         case .done, .failed: false
         }
     }
+
+    /// The work is done, for good or ill, and the source is still to leave the spool.
+    package var awaitsSettling: Bool {
+        switch self {
+        case .published, .rejected: true
+        case .offered, .running, .waiting, .done, .failed: false
+        }
+    }
 }
 
 /// The part of a job that transitions change.

@@ -60,10 +60,13 @@ package struct TakeRequest: Sendable {
 package struct JobUpdate: Sendable {
     package let lease: Lease
     package let event: JobEvent
+    /// The report of the attempt, as a document: kept with the job if there is still something to settle.
+    package let report: [UInt8]?
 
-    package init(_ lease: Lease, _ event: JobEvent) {
+    package init(_ lease: Lease, _ event: JobEvent, report: [UInt8]? = nil) {
         self.lease = lease
         self.event = event
+        self.report = report
     }
 }
 
@@ -116,6 +119,8 @@ package protocol JobStore: NameStore {
     /// The store's time, in milliseconds, by which its jobs wait. It only goes forward, whatever the time of day is set
     /// to.
     var now: Int { get }
+    /// Another process goes on with the jobs if this one ends.
+    var outlivesProcess: Bool { get }
 
     /// Adds jobs, all or none. There is at most one open job of a path in an inbox.
     func offer(_ jobs: [NewJob]) throws(StoreError) -> [OfferOutcome]

@@ -41,6 +41,18 @@ enum LedgerSchema {
             try $0.execute(sql: "ALTER TABLE names ADD COLUMN contents TEXT")
         }
         migrator.registerMigration("pauses and history") { try $0.execute(sql: pausesAndHistory) }
+        // A table of its own, which is nearly empty: rows of jobs that grow and shrink would split the pages of `jobs`.
+        migrator.registerMigration("reports until they are told") {
+            try $0.execute(sql: "CREATE TABLE reports (job TEXT PRIMARY KEY, document BLOB NOT NULL) WITHOUT ROWID")
+        }
+        migrator.registerMigration("losses of hooks") {
+            try $0.execute(
+                sql: """
+                    CREATE TABLE hook_losses (
+                        number INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, inbox TEXT NOT NULL, event TEXT, source BLOB,
+                        action TEXT, count INTEGER NOT NULL, reason TEXT NOT NULL)
+                    """)
+        }
         return migrator
     }
 

@@ -17,6 +17,7 @@ package final class MemoryJobStore: JobStore {
     }
 
     package var now: Int { clock() }
+    package var outlivesProcess: Bool { false }
 
     // MARK: - Jobs
 
@@ -41,7 +42,7 @@ package final class MemoryJobStore: JobStore {
             updates.map { update in
                 guard let record = contents.records[update.lease.job.id], record.hold?.token == update.lease.token
                 else { return .leaseLost }
-                return contents.apply(update.event, to: record, now: clock())
+                return contents.apply(update.event, report: update.report, to: record, now: clock())
             }
         }
     }
@@ -272,8 +273,10 @@ private struct Contents {
         return true
     }
 
-    mutating func apply(_ event: JobEvent, to record: JobRecord, now: Int) -> UpdateOutcome {
-        let (changed, effects) = record.after(event, now: now, policy(record.job.inbox))
+    mutating func apply(
+        _ event: JobEvent, report: [UInt8]? = nil, to record: JobRecord, now: Int
+    ) -> UpdateOutcome {
+        let (changed, effects) = record.after(event, report: report, now: now, policy(record.job.inbox))
         if let changed {
             put(changed)
             count(changed.job, effects)

@@ -49,6 +49,7 @@ extension SQLiteJobStore {
                     INSERT INTO hooks (inbox, event, key, body, attempts, not_before, created) VALUES (?, ?, ?, ?, 0, 0, ?)
                     ON CONFLICT (inbox, key) DO UPDATE SET event = excluded.event, body = excluded.body
                     """, arguments: [inbox, event, key, Data(body), now])
+            try database.removeReport(of: key)
             let surplus = try (Int.fetchOne(database, sql: "SELECT count(*) FROM hooks") ?? 0) - limit
             guard surplus > 0 else { return 0 }
             try database.execute(
@@ -91,7 +92,10 @@ extension SQLiteJobStore {
 
     /// Removes the record of a job that turns out to have no hook for its outcome.
     package func removeHook(inbox: String, key: String) throws(StoreError) {
-        try change { try $0.execute(sql: "DELETE FROM hooks WHERE inbox = ? AND key = ?", arguments: [inbox, key]) }
+        try change {
+            try $0.execute(sql: "DELETE FROM hooks WHERE inbox = ? AND key = ?", arguments: [inbox, key])
+            try $0.removeReport(of: key)
+        }
     }
 
     /// It is tried again later.

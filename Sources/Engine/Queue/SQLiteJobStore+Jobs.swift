@@ -67,7 +67,8 @@ extension SQLiteJobStore {
                 else {
                     return .leaseLost
                 }
-                return try apply(update.event, to: record, isFreed: false, now: now, database)
+                return try apply(
+                    update.event, report: update.report, to: record, isFreed: false, now: now, database)
             }
         }
     }
@@ -85,16 +86,17 @@ extension SQLiteJobStore {
     }
 
     private func apply(
-        _ event: JobEvent, to record: JobRecord, isFreed: Bool, now: Int, _ database: Database
+        _ event: JobEvent, report: [UInt8]? = nil, to record: JobRecord, isFreed: Bool, now: Int, _ database: Database
     ) throws -> UpdateOutcome {
         let token = record.hold?.token
-        var (changed, effects) = record.after(event, now: now, policy(record.job.inbox))
+        var (changed, effects) = record.after(event, report: report, now: now, policy(record.job.inbox))
         if isFreed { changed?.hold = nil }
         guard let changed else {
             try database.remove(record.job.id, token: token)
             return .changed(nil, effects)
         }
         try database.write(changed, token: token)
+        try database.replaceReport(of: record.job, by: changed.job.report)
         // After a restart of the machine, it waits no longer for what was not recorded of the time.
         if changed.job.progress.notBefore >= now { try clock.record(database) }
         if effects.contains(.countDone) || effects.contains(.countFailed) {
@@ -147,6 +149,23 @@ extension Database {
 
     fileprivate func remove(_ id: JobID, token: String?) throws {
         try cachedStatement(sql: "DELETE FROM jobs WHERE id = ? AND token IS ?").execute(arguments: [id.text, token])
+        try removeReport(of: id.text)
+    }
+
+    /// - Parameter job: as it was read.
+    fileprivate func replaceReport(of job: Job, by report: [UInt8]?) throws {
+        guard report != job.report else { return }
+        if let report {
+            try cachedStatement(sql: "INSERT OR REPLACE INTO reports (job, document) VALUES (?, ?)")
+                .execute(arguments: [job.id.text, Data(report)])
+        } else {
+            // A hook that was not told yet is told with the report, if need be by the next start.
+            let sql = """
+                DELETE FROM reports WHERE job = ?
+                    AND NOT EXISTS (SELECT 1 FROM hooks WHERE inbox = ? AND key = ? AND body IS NULL)
+                """
+            try cachedStatement(sql: sql).execute(arguments: [job.id.text, job.inbox, job.id.text])
+        }
     }
 
     /// Counts a job that has ended, and remembers its original if that stays.

@@ -91,6 +91,7 @@ extension SQLiteJobStore {
         let removed = try change { database in
             // Failures are few and worth more, so they have a share of their own.
             try pruneHistory(database)
+            try database.execute(sql: Self.staleReports)
             return try [JobState.done, .failed].map { try prune($0, keeping: keeping, database) }.reduce(0, +)
         }
         do {
@@ -114,6 +115,15 @@ extension SQLiteJobStore {
         """
     }
 
+    /// Reports of jobs that an older program has settled, or whose hook was dropped.
+    static let staleReports = """
+        DELETE FROM reports
+        WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE id = job AND \(LedgerSchema.isOpen))
+            AND NOT EXISTS (
+                SELECT 1 FROM jobs JOIN hooks ON hooks.inbox = jobs.inbox AND hooks.key = jobs.id
+                WHERE jobs.id = job AND hooks.body IS NULL)
+        """
+
     private func prune(_ state: JobState, keeping: Int, _ database: Database) throws -> Int {
         try database.execute(
             sql: "DELETE FROM jobs WHERE number IN (\(Self.prunedJobs(state.rawValue)))", arguments: [keeping])
@@ -126,12 +136,30 @@ extension SQLiteJobStore {
 extension Database {
     func records(_ condition: String, _ arguments: StatementArguments) throws -> [JobRecord] {
         let statement = try cachedStatement(sql: "SELECT * FROM jobs WHERE \(condition)")
-        return try Row.fetchAll(statement, arguments: arguments).compactMap { JobRecord($0) }
+        return try Row.fetchAll(statement, arguments: arguments).compactMap { row in
+            var record = JobRecord(row)
+            if let job = record?.job, job.progress.state.mayHaveReport { record?.job.report = try report(of: job.id) }
+            return record
+        }
     }
 
     func record(_ condition: String, _ arguments: StatementArguments) throws -> JobRecord? {
         try records(condition, arguments).first
     }
+
+    private func report(of job: JobID) throws -> [UInt8]? {
+        let statement = try cachedStatement(sql: "SELECT document FROM reports WHERE job = ?")
+        return try Data.fetchOne(statement, arguments: [job.text]).map { [UInt8]($0) }
+    }
+
+    func removeReport(of job: String) throws {
+        try cachedStatement(sql: "DELETE FROM reports WHERE job = ?").execute(arguments: [job])
+    }
+}
+
+extension JobState {
+    /// Also of a job that has ended, whose hook may not have the report yet.
+    fileprivate var mayHaveReport: Bool { awaitsSettling || !isOpen }
 }
 
 extension JobRecord {

@@ -13,6 +13,8 @@ package final class SQLiteJobStore: JobStore {
     private let folder: OpenFile
     let policy: @Sendable (_ inbox: String) -> RetryPolicy
     let clock: LedgerClock
+    /// There was no ledger before.
+    package let isNew: Bool
 
     /// - Parameters:
     ///   - state: the folder, which is made if it is missing.
@@ -34,6 +36,7 @@ package final class SQLiteJobStore: JobStore {
         folder = directory.file
         file = state.appending(BytePath("ledger.sqlite"))
         self.policy = policy
+        isNew = try FileSystem.status(file).map { $0.bytes == 0 } ?? true
         do {
             let isRemote = isRemote ?? (RemoteFileSystem.name(of: directory) != nil)
             database = try DatabaseFile.open(
@@ -90,7 +93,17 @@ package final class SQLiteJobStore: JobStore {
         try change { try LedgerInboxes.record(inboxes, $0) }
     }
 
+    /// Brings all that is recorded into the file itself, so that a copy of that alone has it.
+    package func checkpoint() throws(StoreError) {
+        do {
+            _ = try database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        } catch {
+            throw described(error)
+        }
+    }
+
     package var now: Int { clock.now }
+    package var outlivesProcess: Bool { true }
 
     // MARK: - Access
 

@@ -19,13 +19,17 @@ package final class StateLock: Sendable {
         do throws(SystemError) {
             try DurableFile.makeFolders(state)
         } catch {
-            throw SystemError("make the state folder '\(state.printable)' ('state' in the mill file)", code: error.code)
+            throw SystemError.withoutRight(
+                "make the state folder '\(state.printable)' ('state' in the mill file)", in: state.directory,
+                code: error.code)
         }
         let path = state.appending(BytePath("lock"))
         let descriptor = withPath(path) {
             clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         }
-        guard descriptor >= 0 else { throw SystemError("open '\(path.printable)'") }
+        guard descriptor >= 0 else {
+            throw SystemError.withoutRight("open '\(path.printable)'", in: state, code: errno)
+        }
         file = OpenFile(owning: descriptor)
         // A user who may read the file may lock it. Versions before this one let everybody read it.
         fchmod(descriptor, 0o600)

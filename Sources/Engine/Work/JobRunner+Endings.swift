@@ -29,9 +29,10 @@ extension JobRunner {
 
     private func attemptFailed(_ attempt: Attempt, with failure: Failure, isFinal: Bool, at site: any JobSite) {
         let job = attempt.job
-        for effect in effects(
-            of: JobUpdate(attempt.lease, .attemptFailed(failure, isFinal: isFinal, now: store.now)), site)
-        {
+        var report = attempt.work.report
+        report.fail(failure, attempts: max(1, job.progress.attempts))
+        let event = JobEvent.attemptFailed(failure, isFinal: isFinal, now: store.now)
+        for effect in effects(of: JobUpdate(attempt.lease, event, report: document(of: report)), site) {
             switch effect {
             case .retry(let after):
                 site.happened(
@@ -121,6 +122,9 @@ extension JobRunner {
     }
 
     // MARK: - The queue
+
+    /// The report of an attempt for whoever settles the job, which may be the next start.
+    func document(of report: SourceReport) -> [UInt8]? { store.outlivesProcess ? report.document : nil }
 
     private func effects(of change: JobUpdate, _ site: any JobSite) -> [JobEffect] {
         var found: [JobEffect] = []

@@ -40,7 +40,9 @@ extension JobRunner {
                 obstruct(attempt, for: Pause(error.pauseReason, error.description), after: error.asFailure, at: site)
             }
         }
-        let recorded = update(published.map { JobUpdate($0.lease, .published(damage: $0.damage)) }, at: site)
+        let recorded = update(
+            published.map { JobUpdate($0.lease, .published(damage: $0.damage), report: document(of: $0.work.report)) },
+            at: site)
         settle(published.filter { recorded.contains($0.job.id) }, site)
         return again
     }

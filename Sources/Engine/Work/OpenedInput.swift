@@ -97,12 +97,21 @@ extension SourceReport.Source {
     /// Notes what the headers say.
     mutating func describe(_ input: ProbedInput, _ opened: OpenedInput) {
         switch (input, opened) {
-        case (.picture(let facts, _), _): self.facts = facts
+        case (.picture(let facts, _), _): self.facts = SourceReport.Facts(facts)
         case (.set(let members), .set(let set)):
             self.members = members.enumerated().map {
-                SourceReport.Member(path: set.sources[$0].relative, bytes: set.bytes(of: $0), facts: $1.facts)
+                SourceReport.Member(
+                    path: set.sources[$0].relative, bytes: set.bytes(of: $0), facts: SourceReport.Facts($1.facts))
             }
         case (.set, .picture): break
         }
+    }
+}
+
+extension SourceReport.Facts {
+    fileprivate init(_ facts: SourceFacts) {
+        self.init(
+            format: facts.format, size: facts.size, orientation: facts.orientation, frames: facts.frames,
+            hasAlpha: facts.hasAlpha)
     }
 }

@@ -39,14 +39,21 @@ extension MillFile {
         }
     }
 
-    /// A hook's command: its program, and how many arguments it has.
     private static func command(_ key: String, _ value: YAMLNode) -> String? {
         guard case .list(let words) = value.content, let program = words.first else { return nil }
-        return ([inline(program)] + words.dropFirst().map { _ in hidden }).joined(separator: " ")
+        return masked(command: [inline(program)] + words.dropFirst().map { $0.text ?? "" })
     }
 
-    private static func inline(_ node: YAMLNode) -> String {
-        guard let text = node.text, let scheme = text.firstRange(of: "://") else { return node.text ?? "" }
+    private static func inline(_ node: YAMLNode) -> String { node.text.map { masked(address: $0) } ?? "" }
+
+    /// A hook's command: its program, and how many arguments it has.
+    package static func masked(command words: [String]) -> String {
+        (words.prefix(1) + words.dropFirst().map { _ in hidden }).joined(separator: " ")
+    }
+
+    /// An address, with its host only; any other text as it is.
+    package static func masked(address text: String) -> String {
+        guard let scheme = text.firstRange(of: "://") else { return text }
         let rest = text[scheme.upperBound...]
         let authority = rest.prefix { !"/?#".contains($0) }
         // Also a user and a password may be in it, and a path may be all that a receiver asks for.

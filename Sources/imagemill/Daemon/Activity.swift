@@ -117,8 +117,7 @@ final class Activity: DropFolderObserver {
             state.withLock { state in
                 switch news {
                 case .postponed: state.inboxes[inbox, default: Counts()].hooks.postponed += 1
-                case .givenUp: state.inboxes[inbox, default: Counts()].hooks.lost += 1
-                case .dropped(let count): state.inboxes[inbox, default: Counts()].hooks.lost += count
+                case .lost(let loss): state.inboxes[inbox, default: Counts()].hooks.lost += loss.count
                 }
             }
         case .note, .putBack, .paused, .resumed, .pausedByRequest, .resumedByRequest, .recovered, .lost, .spool,

@@ -151,6 +151,7 @@ final class Daemon: DaemonControl {
     var activity: Activity.Snapshot { counts.snapshot }
     var standing: [String: Standing] { spools.found }
     var isAlive: Bool { folder.isAlive() }
+    var missingState: String? { folder.missingState?.message }
 
     var events: [RecentEvents.Event] { recent.all }
     var configuration: String { folder.configuration.file.masked }

@@ -49,7 +49,7 @@ struct DaemonLog: DropFolderObserver {
             logger.notice(
                 "removed \(counted(count, "source")) from '\(folder.printable)'",
                 metadata: [LogField.inbox.rawValue: .string(inbox)])
-        case .hook(let news): logger.warning("\(news.sentence)", metadata: [LogField.inbox.rawValue: .string(inbox)])
+        case .hook(let news): tell(news, inbox)
         case .trouble(let sentence): logger.warning("\(sentence)", metadata: [LogField.inbox.rawValue: .string(inbox)])
         }
     }
@@ -63,6 +63,20 @@ struct DaemonLog: DropFolderObserver {
         logger.log(
             level: level, "\(note.sentence)",
             metadata: note.event.map { .event($0, fields) } ?? [LogField.inbox.rawValue: .string(inbox)])
+    }
+
+    private func tell(_ news: HookNews, _ inbox: String) {
+        var fields: [LogField: String] = [.inbox: inbox]
+        fields[.hook] = news.call.map { "on-\($0.event)" }
+        fields[.source] = news.call?.source?.printable
+        switch news {
+        case .postponed:
+            let metadata = Logger.Metadata(
+                uniqueKeysWithValues: fields.map { ($0.key.rawValue, .string($0.value)) })
+            logger.warning("\(news.sentence)", metadata: metadata)
+        case .lost(let loss):
+            logger.error("\(news.sentence); what to do: \(loss.remedy)", metadata: .event(.hookLost, fields))
+        }
     }
 
     private func tell(byRequest sentence: String, _ event: DaemonEvent, _ inbox: String) {
@@ -87,12 +101,34 @@ struct DaemonLog: DropFolderObserver {
 }
 
 extension HookNews {
+    /// Nil for events that were dropped.
+    fileprivate var call: HookCall? {
+        switch self {
+        case .postponed(let call, _, _): call
+        case .lost(let loss): loss.call
+        }
+    }
+
     var sentence: String {
         switch self {
-        case .postponed(let reason, let after): "the hook is tried again in \(after / 1000) s: \(reason)"
-        case .givenUp(let reason): "the hook is not tried again: \(reason)"
-        case .dropped(let count): "\(counted(count, "event")) will not be told, because too many wait for hooks"
+        case .postponed(let call, let reason, let after): "\(call.words) is tried again in \(after / 1000) s: \(reason)"
+        case .lost(let loss): loss.sentence
         }
+    }
+}
+
+extension HookLoss {
+    /// What happened.
+    var sentence: String {
+        guard let call else { return "\(counted(count, "event")) will not be told to hooks: \(reason)" }
+        return "\(call.words) is not tried again: \(reason)"
+    }
+}
+
+extension HookCall {
+    /// `the hook on-success (notify •••) for 'a.jpg'`.
+    fileprivate var words: String {
+        "the hook on-\(event) (\(action))" + (source.map { " for '\($0.printable)'" } ?? "")
     }
 }
 

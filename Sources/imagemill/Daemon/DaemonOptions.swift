@@ -27,9 +27,15 @@ struct DaemonOptions: ParsableArguments {
         do {
             return try HTTPClient.ask(request, at: path, as: type, withinSeconds: seconds)
         } catch {
-            printError("imagemill: \(error)")
+            printError("imagemill: \(error)\(Self.hint(path.directory))")
             throw ExitStatus.tryAgain
         }
+    }
+
+    /// A daemon whose socket has gone with its folder cannot be asked.
+    private static func hint(_ folder: BytePath) -> String {
+        guard FileSystem.isAbsent(folder) else { return "" }
+        return " (there is no folder '\(folder.printable)'; if a daemon runs, it was moved or deleted: put it back)"
     }
 
     private static func mayBeThere(_ path: BytePath) -> Bool {

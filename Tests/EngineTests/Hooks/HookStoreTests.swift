@@ -1,4 +1,5 @@
 // What hooks have still to be told is kept, once for each job, and never more than so much.
+import GRDB
 import Pipeline
 import TestSupport
 import Testing
@@ -42,6 +43,65 @@ import Testing
         #expect(try store.forgottenHooks(before: 2_000).isEmpty)
         try store.removeHook(inbox: "in", key: "a")
         #expect(try store.dueHooks(ofEachInbox: 10).isEmpty)
+    }
+
+    @Test func `a job that has ended keeps its report until its hook has it`() throws {
+        let ids = JobNames()
+        func endedJob(_ store: SQLiteJobStore, expecting: Bool) throws -> JobID {
+            let id = ids.next()
+            let observed = ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4)
+            _ = try store.offer([NewJob(id: id, inbox: "in", path: BytePath("a"), observed: observed)])
+            let request = TakeRequest(inbox: "in", limit: 1, lightBytes: 9, owner: "me", lease: 1000, recipe: "r")
+            let lease = try #require(try store.take(request).first)
+            _ = try store.update([JobUpdate(lease, .published(damage: nil), report: [7])])
+            if expecting { try store.expectHook(inbox: "in", key: id.text) }
+            _ = try store.update([JobUpdate(lease, .settled)])
+            return id
+        }
+        let store = try store(1_000)
+        #expect(try store.job(endedJob(store, expecting: false))?.report == nil)
+        let told = try endedJob(store, expecting: true)
+        let unwanted = try endedJob(store, expecting: true)
+        _ = try store.prune(keeping: 10)
+        #expect(try store.forgottenHooks(before: 2_000).map(\.report) == [[7], [7]])
+        try store.addHook(inbox: "in", event: "success", key: told.text, body: [1])
+        try store.removeHook(inbox: "in", key: unwanted.text)
+        #expect(try store.job(told)?.report == nil && store.job(unwanted)?.report == nil)
+    }
+
+    @Test func `reports that nobody waits for any more are removed`() throws {
+        let store = try store(1_000)
+        try store.change {
+            try $0.execute(sql: "INSERT INTO reports (job, document) VALUES ('settled by an older program', x'07')")
+        }
+        _ = try store.prune(keeping: 10)
+        #expect(try store.look { try Int.fetchOne($0, sql: "SELECT count(*) FROM reports") } == 0)
+    }
+
+    @Test func `losses are known for a day, and never more than so many`() throws {
+        let store = try store(1_000)
+        let day = HookLoss.memory
+        let call = HookCall(event: "failure", source: BytePath([0xFF]), action: "notify")
+        let first = HookLoss(time: 10, inbox: "in", call: call, reason: "no")
+        let second = HookLoss(time: day, inbox: "in", call: nil, count: 4, reason: "too many")
+        for loss in [first, second] { try store.record(loss) }
+        #expect(try store.hookLosses(since: 0) == [first, second])
+        #expect(try store.hookLosses(since: 11) == [second])
+        try store.record(HookLoss(time: day + 11, inbox: "in", call: call, reason: "no"))
+        #expect(try store.hookLosses(since: 0).map(\.time) == [day, day + 11])
+        for number in 0..<HookLoss.most {
+            try store.record(HookLoss(time: day + number, inbox: "in", call: nil, reason: ""))
+        }
+        #expect(try store.hookLosses(since: 0).count == HookLoss.most)
+    }
+
+    @Test func `the source of a document is found in it, byte for byte; a pause has none`() {
+        let path = BytePath([0xFF, 0x0A])
+        let id = JobNames().next()
+        let end = HookDocument(.failure, job: id, path: path, inbox: "in", failure: nil)
+        #expect(HookDocument.source(in: end.bytes) == path)
+        #expect(HookDocument.source(in: HookDocument(Pause(.noSpace, "full"), inbox: "in", id: "1").bytes) == nil)
+        #expect(HookDocument.source(in: []) == nil)
     }
 
     @Test func `of too many the oldest are dropped`() throws {

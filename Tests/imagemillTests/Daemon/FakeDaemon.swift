@@ -33,6 +33,7 @@ final class FakeDaemon: DaemonControl {
     var failuresRevision: Int { 7 }
     var retrying: Retry.Count? { nil }
     var isAlive: Bool { true }
+    var missingState: String? { nil }
     func rendition(_ index: Int, of result: Int) -> ServedRendition? { index == 0 ? pictures[result] : nil }
     func failedFolder(of inbox: String) -> BytePath? { failed[inbox] }
 
@@ -102,6 +103,13 @@ final class FakeDaemon: DaemonControl {
                 inbox: products.path, path: ShownPath(BytePath("b\u{1B}.jpg")), code: .truncated,
                 message: "it ends early", remedy: FailureCode.truncated.remedy(in: .millFile), attempts: 1, time: time)
         ]
+        document.hooks = StatusDocument.Hooks([
+            HookLoss(time: 1_700_000_000_000, inbox: "share", call: nil, count: 2, reason: "too\nmany"),
+            HookLoss(
+                time: 1_700_000_000_000, inbox: "in\n",
+                call: HookCall(event: "success", source: BytePath([0xFF]), action: "notify"),
+                reason: "'notify' ended with 1"),
+        ])
         document.workers = StatusDocument.Workers(total: 4, busy: 1, replaced: 2)
         document.memory = StatusDocument.Memory(residentBytes: 50 << 20, budgetBytes: 4 << 30, reservedBytes: 1 << 20)
         document.cache = StatusDocument.Cache(

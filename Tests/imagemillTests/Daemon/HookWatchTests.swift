@@ -88,6 +88,32 @@ import Testing
                 && (document["source"] as? [String: Any])?["path"] as? String == "a.jpg")
     }
 
+    @Test(.timeLimit(.minutes(2)))
+    func
+        `a hook that is given up is named by the log and by status, with source, event and remedy, also after a restart`()
+        async throws
+    {
+        let drop = try WatchedFolder()
+        try write(drop, "on-success: [sh, -c, 'echo no such table; exit 3']")
+        let watch = try await drop.start()
+        try await drop.drop("a.jpg")
+        let words = "the hook on-success (sh ••• •••) for 'a.jpg' is not tried again: 'sh' ended with 3: no such table"
+        try await drop.until("it is given up: \(watch.errorsSoFar)") { watch.errorsSoFar.contains(words) }
+        let line = watch.errorsSoFar.split(separator: "\n").first { $0.contains("not tried again") } ?? ""
+        #expect(line.contains(" error: ") && line.contains("; what to do: repair the hook, and do by hand"), "\(line)")
+        #expect(line.contains("(HOOK=on-success, INBOX=in, SOURCE_NAME=a.jpg)"), "\(line)")
+        func check() async throws {
+            let status = try await drop.runner.run("status", "mill.yaml")
+            #expect(status.exit == 0 && status.output.hasPrefix("1 hook event lost\n"), "\(status.output)")
+            #expect(status.output.contains("in: \(words)\n  what to do: repair the hook"), "\(status.output)")
+        }
+        try await check()
+        #expect(try await drop.stop(watch).exit == 0)
+        let next = try await drop.start()
+        try await check()
+        #expect(try await drop.stop(next).exit == 0)
+    }
+
     @Test(.enabled(if: hasTools, "skipped: there is no curl or no python3"))
     func `a receiver that is down gets everything when it is back, signed`() async throws {
         let drop = try WatchedFolder()

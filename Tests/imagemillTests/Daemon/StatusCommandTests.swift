@@ -20,7 +20,7 @@ import Testing
         #expect(result.exit == 1, "an inbox is paused")
         #expect(
             result.output == #"""
-                1 inbox paused, configuration refused, some failed, 1 blocked, cache not used
+                1 inbox paused, configuration refused, some failed, 1 blocked, 3 hook events lost, cache not used
                 imagemill \#(imagemillVersion), process 42: running for 1 d 2 h; 1 of 4 workers busy, 6 queued, the oldest for 1 min 15 s, 50 MiB
 
                 the configuration was refused at \#(localTime(FakeDaemon.time)); the one before is still in use:
@@ -35,6 +35,13 @@ import Testing
                 recent failures:
                   \#(localTime(FakeDaemon.time)) b\u{1B}.jpg: truncated: it ends early
                     what to do: Copy the file again, or allow it with tolerate: truncated in the pipeline.
+
+                lost events of hooks, in the last 24 hours:
+                  \#(localTime("2023-11-14T22:13:20.000Z")) in\n: the hook on-success (notify) for '�' is not tried again: 'notify' ended with 1
+                  \#(localTime("2023-11-14T22:13:20.000Z")) share: 2 events will not be told to hooks: too\nmany
+                  and 1 more
+                  what to do: repair the hook, and do by hand what it would have done: it is not called again for this event
+                  what to do: find out why the hooks of this inbox take so long, and do by hand what they would have done
 
                 inbox  state               settling  ready  blocked  in progress  waiting  done  failed
                 in\n   watching by events         2      -        1            -        1    10       4
@@ -186,7 +193,8 @@ import Testing
         #expect(result.exit == 75)
         #expect(
             result.errors
-                == "imagemill: no daemon is running at 'state/status.sock'; start one with 'imagemill watch mill.yaml'\n"
+                == "imagemill: no daemon is running at 'state/status.sock'; start one with 'imagemill watch mill.yaml' "
+                + "(there is no folder 'state'; if a daemon runs, it was moved or deleted: put it back)\n"
         )
         #expect(result.output.isEmpty)
     }

@@ -42,6 +42,7 @@ function show(all) {
     (node, line) => set(node, shown(line.text)));
   showPaused(all);
   newFailures(all);
+  showHooks(status.hooks);
   showInboxes(all);
   showRunning(status);
   askForHistory();

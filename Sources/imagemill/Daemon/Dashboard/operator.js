@@ -29,6 +29,16 @@ $("more-events").addEventListener("click", () => {
   $("events").focus();
 });
 
+// What hooks did not hear of in the last 24 hours, and never will.
+function showHooks(hooks) {
+  $("hooks-section").hidden = hooks.lost === 0;
+  set($("hooks-title"), "Lost events of hooks: " + number(hooks.lost) + " in the last 24 hours");
+  list($("hooks"), hooks.latest, loss => JSON.stringify([loss.time, loss.inbox, loss.message]), loss =>
+    element("li", "", [timeElement(loss.time), element("div", "what", [element("bdi", "", [shown(loss.inbox) + ": " + shown(loss.message)]),
+      element("p", "quiet", ["What to do: " + shown(loss.remedy)])])]),
+    (node, loss) => set(node.querySelector("time"), when(loss.time)));
+}
+
 // A button that pauses an inbox or ends that, and its answer.
 function pauseControls() {
   const answer = element("span", "");

@@ -20,6 +20,7 @@ struct DaemonRoutes: HTTPRoutes {
                 .text
             return .now(HTTPResponse(type: DaemonMetrics.type, body: Array(text.utf8)))
         case (.get, "/healthz"), (.head, "/healthz"):
+            if let missing = control.missingState { return .now(.text("\(missing)\n", .unavailable)) }
             return .now(control.isAlive ? .text("alive\n") : .text("the flow does not move\n", .unavailable))
         case (.get, "/readyz"), (.head, "/readyz"):
             let state = control.status().state

@@ -28,9 +28,14 @@ struct HTTPListener: Sendable {
             let other = try unixSocket(SOCK_STREAM, nonblocking: true)
             let address = UnixAddress(in: folder, name: path.lastComponent.text)
             if address.withPointer({ connect(other.descriptor, $0, $1) }) == 0 {
-                throw SystemError("listen on '\(path.printable)'", code: EADDRINUSE)
+                throw SystemError(
+                    "listen on '\(path.printable)'", code: EADDRINUSE,
+                    because: "another process listens there; stop it first")
             }
-            FileSystem.remove(path)
+            guard withPath(path, { unlink($0) }) == 0 || errno == ENOENT else {
+                throw SystemError.withoutRight(
+                    "replace the socket '\(path.printable)' of an earlier daemon", in: path.directory, code: errno)
+            }
         }
         let socket = try unixSocket(SOCK_STREAM, nonblocking: true)
         // Before it has a name, so that nobody else can connect in between; the umask may still take bits away, which
@@ -39,7 +44,7 @@ struct HTTPListener: Sendable {
         let isBound =
             UnixAddress(in: folder, name: path.lastComponent.text).withPointer { bind(socket.descriptor, $0, $1) } == 0
         guard isBound, withPath(path, { chmod($0, 0o660) }) == 0, listen(socket.descriptor, SOMAXCONN) == 0 else {
-            throw SystemError("listen on '\(path.printable)'")
+            throw SystemError.withoutRight("listen on '\(path.printable)'", in: path.directory, code: errno)
         }
         return HTTPListener(
             socket: socket, access: HTTPAccess(isUnixSocket: true, token: token), places: places, path: path)

@@ -8,6 +8,7 @@ enum DaemonEvent: String, CaseIterable, Sendable {
     case started, claimed, done, failed, paused, resumed, overflow, reloaded, stopped
     case reloadRefused = "reload-refused"
     case postponed, lost
+    case hookLost = "hook-lost"
     case putBack = "put-back"
     case takenUp = "taken-up"
 
@@ -26,6 +27,7 @@ enum DaemonEvent: String, CaseIterable, Sendable {
         case .stopped: "18c3e5a7b9d04f62a4c6e8f0b2d4f60a"
         case .postponed: "4b2f9d61c80e4a7795d3e1f6a7c8b20b"
         case .lost: "d9e07a3c5f1b4c28b6a4f2e8c1d3950c"
+        case .hookLost: "3c9e71f0a2d84b56e8f1c7a4b0d5260f"
         case .putBack: "61a8c3f4e2d74b09a5f7d0c9b8e6a10d"
         case .takenUp: "f27b50d8a3c94e61b8e5a9c7d4f1e30e"
         }
@@ -43,6 +45,7 @@ enum LogField: String, CaseIterable, Sendable {
     case attempt = "ATTEMPT"
     case milliseconds = "DURATION_MS"
     case reason = "PAUSE_REASON"
+    case hook = "HOOK"
 }
 
 extension Logger.Metadata {

@@ -26,6 +26,8 @@ protocol DaemonControl: Sendable {
     var retrying: Retry.Count? { get }
     /// The flow is alive.
     var isAlive: Bool { get }
+    /// What is wrong with the state folder, if it is not where it was. A restart would only make it worse.
+    var missingState: String? { get }
     /// One of the renditions of one of the latest results, by its number.
     func rendition(_ index: Int, of result: Int) -> ServedRendition?
     /// The folder `failed/` of an inbox; nil if there is none.

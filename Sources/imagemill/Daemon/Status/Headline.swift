@@ -46,6 +46,7 @@ struct Headline: Codable, Equatable, Sendable {
         let paused = pausedByTrouble(status)
         var parts: [String] = []
         if status.state != .running { parts.append(status.state == .starting ? "starting" : "stopping") }
+        if inboxes.contains(where: { $0.paused?.reason == .missingState }) { parts.append("state folder missing") }
         if paused > 0 { parts.append("\(counted(paused, "inbox", "inboxes")) paused") }
         if requested > 0 { parts.append("\(requested) paused by request") }
         if status.reload.state == .refused { parts.append("configuration refused") }
@@ -53,6 +54,7 @@ struct Headline: Codable, Equatable, Sendable {
         if let failed, failed > 0 { parts.append("\(failed) failed") }
         if failed == nil, !status.recentFailures.isEmpty { parts.append("some failed") }
         if blocked > 0 { parts.append("\(blocked) blocked") }
+        if status.hooks.lost > 0 { parts.append("\(counted(status.hooks.lost, "hook event")) lost") }
         if status.cache?.trouble != nil { parts.append("cache not used") }
         return parts
     }

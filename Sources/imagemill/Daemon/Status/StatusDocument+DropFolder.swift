@@ -10,6 +10,7 @@ extension StatusDocument {
         queue.oldestSeconds = status.inboxes.compactMap(\.age).max().map { $0 / 1000 }
         inProgress = status.running.map { Running($0.inbox, $0.job) }
         recentFailures = status.failures.map(RecentFailure.init)
+        hooks = Hooks(status.hookLosses)
         workers = Workers(total: status.workers, busy: status.running.count, replaced: status.lostWorkers)
         cache = status.cache.map(Cache.init)
         memory = Memory(
@@ -50,6 +51,20 @@ extension StatusDocument.Inbox {
         (inProgress, waiting) = (inbox.open - inbox.waiting, inbox.waiting)
         ignored = inbox.watching.ignored + inbox.watching.irregular
         (done, failed, oldestSeconds) = (inbox.done, inbox.failed, inbox.age.map { $0 / 1000 })
+    }
+}
+
+extension StatusDocument.Hooks {
+    private static let most = 20
+
+    /// - Parameter losses: the latest last.
+    init(_ losses: [HookLoss]) {
+        lost = losses.reduce(0) { $0 + $1.count }
+        latest = losses.suffix(Self.most).reversed().map { loss in
+            Loss(
+                time: timestamp(milliseconds: loss.time), inbox: loss.inbox, event: loss.call?.event,
+                source: loss.call?.source.map { ShownPath($0) }, message: loss.sentence, remedy: loss.remedy)
+        }
     }
 }
 

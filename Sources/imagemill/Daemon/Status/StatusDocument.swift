@@ -34,6 +34,7 @@ struct StatusDocument: Codable, Equatable, Sendable {
     var queue = Queue()
     var inProgress: [Running] = []
     var recentFailures: [RecentFailure] = []
+    var hooks = Hooks()
     var workers = Workers()
     var memory = Memory()
     /// Nil if the mill file has none.
@@ -132,6 +133,25 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var remedy: String
         var attempts: Int
         var time: String
+    }
+
+    /// What hooks did not hear of in the last 24 hours, and never will.
+    struct Hooks: Codable, Equatable, Sendable {
+        struct Loss: Codable, Equatable, Sendable {
+            var time: String
+            var inbox: String
+            /// Nil for events that were dropped.
+            var event: String?
+            /// Nil for a pause.
+            var source: ShownPath?
+            /// A sentence.
+            var message: String
+            var remedy: String
+        }
+
+        var lost = 0
+        /// Some of these, the latest first.
+        var latest: [Loss] = []
     }
 
     struct Workers: Codable, Equatable, Sendable {

@@ -9,7 +9,7 @@ extension ShownPath {
 
 extension StatusDocument {
     enum CodingKeys: String, CodingKey {
-        case schema, version, process, state, started, inboxes, queue, workers, memory, cache, reload
+        case schema, version, process, state, started, inboxes, queue, workers, memory, cache, reload, hooks
         case uptimeSeconds = "uptime-seconds"
         case inProgress = "in-progress"
         case recentFailures = "recent-failures"

@@ -56,6 +56,17 @@ enum StatusSchema {
         "time": time,
     ])
 
+    private static let hooks = object([
+        "lost": [
+            "type": "integer", "minimum": 0,
+            "description": "Events of the last 24 hours that hooks did not hear of, and never will.",
+        ],
+        "latest": list(
+            object(
+                ["time": time, "inbox": text, "message": text, "remedy": text],
+                optional: ["event": words(HookEvent.self), "source": path])),
+    ])
+
     private static let cache = object(
         ["path": path, "renditions": count, "bytes": count, "bound-bytes": count, "hits": count, "misses": count],
         optional: ["trouble": text])
@@ -67,7 +78,7 @@ enum StatusSchema {
                 "state": words(StatusDocument.State.self),
                 "started": time, "uptime-seconds": count, "inboxes": list(inbox),
                 "queue": object(["depth": count], optional: ["oldest-seconds": count]), "in-progress": list(running),
-                "recent-failures": list(failure),
+                "recent-failures": list(failure), "hooks": hooks,
                 "workers": object(["total": count, "busy": count, "replaced": count]),
                 "memory": object(["resident-bytes": count, "budget-bytes": count, "reserved-bytes": count]),
                 "reload": object(

@@ -13,7 +13,8 @@ struct StatusTable {
     /// The status as text. Trouble comes first.
     var text: String {
         let parts = [
-            [verdict, head], reload, pauses, obstacles, failed, [""], inboxes, places, settling, passedOver, cache,
+            [verdict, head], reload, pauses, obstacles, failed, hooks, [""], inboxes, places, settling, passedOver,
+            cache,
             running,
         ]
         return parts.flatMap(\.self).joined(separator: "\n") + "\n"
@@ -194,6 +195,13 @@ struct StatusTable {
                 remedy: $0.remedy)
         }
         return list("recent failures:", all, of: all.count)
+    }
+
+    private var hooks: [String] {
+        let shown = isVerbose ? status.hooks.latest[...] : status.hooks.latest.prefix(Self.mostLines)
+        let lines = status.hooks.latest.map { "\(localTime($0.time)) \(oneLine($0.inbox)): \(oneLine($0.message))" }
+        return list("lost events of hooks, in the last 24 hours:", isBad: true, lines, of: status.hooks.lost)
+            + remedies(shown.map { oneLine($0.remedy) })
     }
 
     // MARK: - The rest

@@ -19,9 +19,12 @@ import Testing
                 sha256: nil)
         ]
         activity.happened(.done(JobID(milliseconds: 1, counter: 2, random: 3), report), inbox: "share")
-        activity.happened(.hook(.postponed("x", after: 1)), inbox: "share")
-        activity.happened(.hook(.givenUp("x")), inbox: "share")
-        activity.happened(.hook(.dropped(3)), inbox: "share")
+        let call = HookCall(event: "success", source: BytePath("a.png"), action: "notify")
+        let lost = HookLoss(time: 1, inbox: "share", call: call, reason: "x")
+        activity.happened(.hook(.postponed(call, "x", after: 1)), inbox: "share")
+        activity.happened(.hook(.lost(lost)), inbox: "share")
+        activity.happened(
+            .hook(.lost(HookLoss(time: 1, inbox: "share", call: nil, count: 3, reason: "x"))), inbox: "share")
         activity.happened(
             .failed(
                 JobID(milliseconds: 1, counter: 2, random: 3), BytePath("b"), Failure(.truncated, stage: "decode", "x"),

@@ -42,13 +42,20 @@ import Testing
         var blocked = status([inbox("a")])
         blocked.inboxes[0].blocked = 2
         #expect(Headline(blocked, failed: 0) == Headline(level: .attention, sentence: "2 blocked"))
+        var deaf = status([inbox("a")])
+        deaf.hooks.lost = 1
+        #expect(Headline(deaf, failed: 0) == Headline(level: .attention, sentence: "1 hook event lost"))
     }
 
     @Test func `a cache that is not used, and failures of which the number is not known, are said`() {
         var busy = FakeDaemon.busy
         busy.inboxes = []
-        #expect(Headline.troubles(busy, failed: nil) == ["configuration refused", "some failed", "cache not used"])
-        #expect(Headline.troubles(busy, failed: 0) == ["configuration refused", "cache not used"])
+        #expect(
+            Headline.troubles(busy, failed: nil) == [
+                "configuration refused", "some failed", "3 hook events lost", "cache not used",
+            ])
+        #expect(
+            Headline.troubles(busy, failed: 0) == ["configuration refused", "3 hook events lost", "cache not used"])
     }
 
     @Test func `if nothing is wrong it says what there is to do`() {

@@ -1,0 +1,63 @@
+// What a start can tell of an earlier life of the drop folder whose records are not in the state folder any more.
+import Glibc
+import Pipeline
+import Synchronization
+
+/// Whether the identity and the ledger were made at this start, and what that means if there are renditions already.
+/// For any thread.
+final class LostRecords: Sendable {
+    private let state: BytePath
+    private let identity: String
+    private let hasNewIdentity: Bool
+    private let hasNewLedger: Bool
+    /// Looked into already: several inboxes may share one.
+    private let outboxes = Mutex<Set<BytePath>>([])
+
+    /// So many files of an outbox are looked at.
+    private static let most = 2_000
+
+    init(state: BytePath, identity: String, hasNewIdentity: Bool, hasNewLedger: Bool) {
+        (self.state, self.identity) = (state, identity)
+        (self.hasNewIdentity, self.hasNewLedger) = (hasNewIdentity, hasNewLedger)
+    }
+
+    /// The identity is written when the ledger is there, so one that is older has lost its ledger.
+    var sentence: String? {
+        guard hasNewLedger, !hasNewIdentity else { return nil }
+        return
+            "the ledger of '\(state.printable)' was lost, and a new one is used: what is in work/ is taken up, but what was paused by request "
+            + "is not, originals that stay in their inbox are rendered again, and ages in done/ and failed/ begin anew; to use the old one, "
+            + "stop this, put the ledger back and start again"
+    }
+
+    /// Looks into an outbox, once. Waits for its file system.
+    /// - Returns: nil if there is nothing to say.
+    func sentence(outbox: BytePath) -> String? {
+        guard hasNewIdentity, outboxes.withLock({ $0.insert(outbox).inserted }) else { return nil }
+        guard let name = rendition(in: outbox) else { return nil }
+        return
+            "the state folder '\(state.printable)' is new, but the outbox '\(outbox.printable)' has renditions that another state folder knows, "
+            + "such as '\(name.printable)'; if that was this one, stop this and put the old one back, or its file 'identity' at least: without "
+            + "it, what is dropped again gets other names (-2) beside them"
+    }
+
+    /// A file that another drop folder has written, among the first ones.
+    private func rendition(in outbox: BytePath) -> BytePath? {
+        guard let root = try? Directory(outbox) else { return nil }
+        var (pending, left) = ([BytePath([])], Self.most)
+        while !pending.isEmpty {
+            let path = pending.removeFirst()
+            guard let folder = try? root.folder(path), let names = try? DirectoryStream(folder) else { continue }
+            while left > 0, let next = try? names.next() {
+                left -= 1
+                let name = BytePath(next)
+                let origin = folder.attribute(FileOrigin.attribute, of: name).flatMap(FileOrigin.init(encoded:))
+                if let origin, origin.writer != identity, origin.writer != Outbox.runWriter {
+                    return path.appending(name)
+                }
+                if (try? folder.status(name))??.kind == .directory { pending.append(path.appending(name)) }
+            }
+        }
+        return nil
+    }
+}

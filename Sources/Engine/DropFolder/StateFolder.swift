@@ -1,0 +1,80 @@
+// The state folder while the drop folder works: it can be moved, deleted or replaced under its feet.
+import Glibc
+package import Pipeline
+import Synchronization
+
+/// The state folder as it was at the start, with the ledger in it. For any thread.
+final class StateFolder: Sendable {
+    let path: BytePath
+    private let folder: FileIdentity
+    private let ledger: FileIdentity?
+    private let state = Mutex(State())
+
+    private struct State {
+        var pause: Pause?
+        var isLooking = false
+    }
+
+    static let ledgerName = BytePath("ledger.sqlite")
+
+    /// - Parameter path: the folder, with an open ledger in it.
+    init(_ path: BytePath) throws(SystemError) {
+        self.path = path
+        folder = try Directory(path).identity
+        ledger = try FileSystem.status(path.appending(Self.ledgerName))?.identity
+    }
+
+    /// Why nothing may be begun, as of the last look; nil if the folder was as it was.
+    var pause: Pause? { state.withLock { $0.pause } }
+
+    /// Looks on a thread of its own, unless the last look is not over: its file system may hang.
+    /// - Parameter changed: hears of trouble that has begun, and nil when it has ended.
+    func lookInBackground(_ changed: @escaping @Sendable (Pause?) -> Void) {
+        let isFree = state.withLock { state in
+            defer { state.isLooking = true }
+            return !state.isLooking
+        }
+        guard isFree else { return }
+        let isStarted = startThread { [self] in
+            let before = pause
+            let now = look()
+            state.withLock { $0.isLooking = false }
+            if (now == nil) != (before == nil) { changed(now) }
+        }
+        if !isStarted { state.withLock { $0.isLooking = false } }
+    }
+
+    /// Looks whether the folder is as it was. Waits for its file system.
+    @discardableResult
+    func look() -> Pause? {
+        let found = trouble
+        state.withLock { $0.pause = found }
+        return found
+    }
+
+    /// An error of the file system is no answer: it shows where the folder is used.
+    private var trouble: Pause? {
+        let file = path.appending(Self.ledgerName)
+        do throws(SystemError) {
+            guard let now = try FileSystem.status(path) else {
+                return Pause(
+                    .missingState,
+                    "the state folder '\(path.printable)' is gone, with the ledger; put it back, and the work goes on. A restart without it "
+                        + "begins anew: what was queued, and which names belong to which source, is not known then")
+            }
+            guard now.identity == folder else {
+                return Pause(
+                    .missingState,
+                    "another folder is at '\(path.printable)' than the state folder with the ledger; put that one back, and the work goes on"
+                )
+            }
+            guard let ledger, try FileSystem.status(file)?.identity != ledger else { return nil }
+            return Pause(
+                .missingState,
+                "the ledger '\(file.printable)' was removed or replaced; put it back, and the work goes on, or restart to work with what is there"
+            )
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// What to say to a user who may not write to a folder.
+import Glibc
+package import Pipeline
+
+extension SystemError {
+    /// An error of this user's rights with a folder in which something is to be made or removed, with the right that is
+    /// missing and what to do.
+    package static func withoutRight(_ attempt: String, in folder: BytePath, code: CInt) -> SystemError {
+        guard code == EACCES || code == EPERM else { return SystemError(attempt, code: code) }
+        let user = userName(geteuid())
+        let owner = (try? FileSystem.status(folder))?.map { userName($0.owner) }
+        let remedy =
+            owner.map { "which belongs to '\($0)'; start it as '\($0)', or" } ?? "or to look into it;"
+        return SystemError(
+            attempt, code: code,
+            because:
+                "the user '\(user)' may not write to the folder '\(folder.printable)', \(remedy) give it the right: chown \(user) '\(folder.printable)'"
+        )
+    }
+
+    private static func userName(_ user: uid_t) -> String {
+        var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
+        var buffer = [CChar](repeating: 0, count: 16_384)
+        guard getpwuid_r(user, &entry, &buffer, buffer.count, &found) == 0, found != nil else { return "\(user)" }
+        return String(cString: entry.pw_name)
+    }
+}

@@ -37,6 +37,7 @@ package enum PauseReason: String, CaseIterable, Sendable, Codable {
         case .readOnly: "mount it for writing"
         case .permission: "give \(ThisUser.title) the right to it"
         case .missingInbox, .missingOutbox: "make it with mkdir -p, or mount it"
+        case .missingState: "put it back, or mount it"
         case .ioError, .inUse, .byRequest: nil
         }
     }

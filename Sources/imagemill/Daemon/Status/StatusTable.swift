@@ -161,7 +161,7 @@ struct StatusTable {
             + (folders.count == 1 ? ["  they are in \(folders[0])"] : [])
     }
 
-    /// A failed source, and what to do about it.
+    /// A failed source or hook, and what to do about it.
     private struct Failed {
         let line: String
         let remedy: String?
@@ -198,10 +198,12 @@ struct StatusTable {
     }
 
     private var hooks: [String] {
-        let shown = isVerbose ? status.hooks.latest[...] : status.hooks.latest.prefix(Self.mostLines)
-        let lines = status.hooks.latest.map { "\(localTime($0.time)) \(oneLine($0.inbox)): \(oneLine($0.message))" }
-        return list("lost events of hooks, in the last 24 hours:", isBad: true, lines, of: status.hooks.lost)
-            + remedies(shown.map { oneLine($0.remedy) })
+        let all = status.hooks.latest.map {
+            Failed(
+                line: "\(localTime($0.time)) \(oneLine($0.inbox)): \(oneLine($0.message))", remedy: $0.remedy)
+        }
+        guard !all.isEmpty else { return [] }
+        return list("lost events of hooks, in the last 24 hours:", all, of: status.hooks.lost)
     }
 
     // MARK: - The rest

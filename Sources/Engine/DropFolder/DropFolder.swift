@@ -90,7 +90,7 @@ package final class DropFolder: Sendable {
 
     package var stateFolder: BytePath { loaded.withLock { $0.state } }
 
-    /// Why nothing is begun, if the state folder is not where it was.
+    /// Why no work starts, if the state folder is not where it was.
     package var missingState: Pause? { folder.pause }
 
     // MARK: - Start

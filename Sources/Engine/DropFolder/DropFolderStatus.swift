@@ -38,7 +38,7 @@ package struct DropFolderStatus: Sendable {
     /// The jobs under way, each with the path of its inbox.
     package let running: [(inbox: BytePath, job: RunningJob)]
     package let failures: [RecentFailure]
-    /// Of the last day, the latest last.
+    /// Lost events of the last day, the latest last.
     package let hookLosses: [HookLoss]
     package let isDraining: Bool
     package let workers: Int

@@ -42,7 +42,7 @@ enum LedgerSchema {
         }
         migrator.registerMigration("pauses and history") { try $0.execute(sql: pausesAndHistory) }
         // A table of its own, which is nearly empty: rows of jobs that grow and shrink would split the pages of `jobs`.
-        migrator.registerMigration("reports until they are told") {
+        migrator.registerMigration("reports until they are delivered") {
             try $0.execute(sql: "CREATE TABLE reports (job TEXT PRIMARY KEY, document BLOB NOT NULL) WITHOUT ROWID")
         }
         migrator.registerMigration("losses of hooks") {

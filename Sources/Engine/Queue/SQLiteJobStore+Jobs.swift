@@ -159,7 +159,7 @@ extension Database {
             try cachedStatement(sql: "INSERT OR REPLACE INTO reports (job, document) VALUES (?, ?)")
                 .execute(arguments: [job.id.text, Data(report)])
         } else {
-            // A hook that was not told yet is told with the report, if need be by the next start.
+            // A hook that has not heard of it yet gets the report, if need be from the next start.
             let sql = """
                 DELETE FROM reports WHERE job = ?
                     AND NOT EXISTS (SELECT 1 FROM hooks WHERE inbox = ? AND key = ? AND body IS NULL)

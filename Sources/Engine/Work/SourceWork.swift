@@ -27,7 +27,7 @@ struct SourceWork {
     /// A job that is not open yet.
     init(_ job: Job, _ route: Route) {
         source = SourceFile(location: .path(job.path), identity: job.path, relative: job.path)
-        // What an earlier attempt has done is told as it was, whoever settles it.
+        // What an earlier attempt has done is reported as it was, whoever settles it.
         if let known = job.report.flatMap({ SourceReport(document: $0) }) {
             report = known
             return

@@ -89,10 +89,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func
-        `a hook that is given up is named by the log and by status, with source, event and remedy, also after a restart`()
-        async throws
-    {
+    func `a hook that is given up is named by log and status, with its remedy, also after a restart`() async throws {
         let drop = try WatchedFolder()
         try write(drop, "on-success: [sh, -c, 'echo no such table; exit 3']")
         let watch = try await drop.start()
@@ -105,7 +102,7 @@ import Testing
         func check() async throws {
             let status = try await drop.runner.run("status", "mill.yaml")
             #expect(status.exit == 0 && status.output.hasPrefix("1 hook event lost\n"), "\(status.output)")
-            #expect(status.output.contains("in: \(words)\n  what to do: repair the hook"), "\(status.output)")
+            #expect(status.output.contains("in: \(words)\n    what to do: repair the hook"), "\(status.output)")
         }
         try await check()
         #expect(try await drop.stop(watch).exit == 0)

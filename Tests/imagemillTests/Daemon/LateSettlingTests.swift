@@ -1,4 +1,4 @@
-// Sources whose original leaves the spool later than planned: everybody is told the same as if it had left at once.
+// Sources whose original leaves the spool later than planned: everybody hears the same as if it had left at once.
 import Foundation
 import TestSupport
 import Testing
@@ -48,7 +48,7 @@ import Testing
         let metrics: [String]
         let log: [String]
 
-        /// Waits until the hook was told.
+        /// Waits until the hook has run.
         init(_ drop: WatchedFolder, _ watch: RunningCommand) async throws {
             try await drop.until("a hook is told: \(watch.errorsSoFar)") {
                 try drop.runner.exists("told") && drop.runner.bytes("told").last == UInt8(ascii: "\n")
@@ -110,7 +110,7 @@ import Testing
     ]
 
     @Test(.timeLimit(.minutes(3)), arguments: World.allCases)
-    func `what is put away later is told as what is put away at once`(world: World) async throws {
+    func `what is put away later is reported as what is put away at once`(world: World) async throws {
         let expected = try await told(world, at: nil)
         #expect(expected.hook["event"] as? String == world.event)
         #expect(expected.results.count == (world == .fails ? 0 : 1))
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: [World.moves, .fails])
-    func `a hook that was not told before the program was killed is told with the report`(world: World) async throws {
+    func `a hook that had not run when the program was killed gets the report`(world: World) async throws {
         let expected = try await told(world, at: nil)
         #expect(try await told(world, at: "after-finish-record:2:kill").hook == expected.hook)
     }

@@ -1,10 +1,10 @@
-// What a user may not do in the folders of a mill, so that `watch` could not start, or would pause at once.
+// The rights that a user lacks in the folders of a mill, so that `watch` could not start, or would pause at once.
 import Glibc
 import Pipeline
 
 extension LoadedMill {
-    /// What this process's user lacks, a sentence each. Nothing is written, so what only a trial shows, such as a full
-    /// disk, is not found. Waits for the file systems of all folders.
+    /// The rights that this process's user lacks, a sentence each. Nothing is written, so a full disk, for instance, is
+    /// not found. Waits for the file systems of all folders.
     package var missingRights: [String] {
         var look = RightsLook()
         look.folder("the state folder", state, makesAllAbove: true)
@@ -48,7 +48,7 @@ private struct RightsLook {
         }
     }
 
-    /// What is to be looked at only if it is there.
+    /// Looks at a path if something is there.
     mutating func existing(_ what: String, _ path: BytePath) {
         if !FileSystem.isAbsent(path) { look("\(what) '\(path.printable)'", path) }
     }

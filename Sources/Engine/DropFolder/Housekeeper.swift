@@ -173,13 +173,13 @@ final class Housekeeper: Sendable {
             ($0.spool, $0.pause.pause != nil, $0.pause.isDue(at: .now), $0.watcher?.status)
         }
         let isThere = watching?.pause == nil
-        // What is made below a missing state folder would be another one, without the ledger.
+        // To make folders below a missing state folder would make a second one, without the ledger.
         if let pause = folder.look() { return controller.pause(pause) }
         // Its folders may have gone with a share that another one has replaced, or with somebody who tidied up.
         if let spool, isPaused, isThere { try? spool.makeFolders() }
         let isSilent = controller.silence(waiting: dispatcher.fileWaits[controller.name]) != nil
         let trouble = isPaused && isDue && !isSilent ? trouble(controller) : nil
-        // What it waits for may be another thing by now: a folder that is there again, but may not be written to.
+        // The reason may have changed: a folder may be there again, but without the right to write to it.
         if let trouble { controller.pause(trouble) }
         let canGoOn = !isPaused || isDue && !isSilent && trouble == nil
         // Without its folders it does not go on.

@@ -1,4 +1,4 @@
-// What a start can tell of an earlier life of the drop folder whose records are not in the state folder any more.
+// Warnings at the start when the ledger or the identity of an earlier start is lost.
 import Glibc
 import Pipeline
 import Synchronization
@@ -45,7 +45,7 @@ final class LostRecords: Sendable {
     private func rendition(in outbox: BytePath) -> BytePath? {
         guard let root = try? Directory(outbox) else { return nil }
         var (pending, left) = ([BytePath([])], Self.most)
-        while !pending.isEmpty {
+        while left > 0, !pending.isEmpty {
             let path = pending.removeFirst()
             guard let folder = try? root.folder(path), let names = try? DirectoryStream(folder) else { continue }
             while left > 0, let next = try? names.next() {

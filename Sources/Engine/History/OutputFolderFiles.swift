@@ -1,4 +1,4 @@
-// What is a rendition, and what is not, where an output folder and the sources are in one tree.
+// Tells renditions from sources if the output folder and the sources are in one tree.
 package import Pipeline
 
 /// Tells renditions in an output folder from other files: by what a file says of itself, and by the record.

@@ -168,7 +168,7 @@ final class PublishAttempt {
         let path = file.destination
         changedFolders[path.directory] = file.folder
         if !keepsReplaced { return try system { () throws(SystemError) in try file.publish() } }
-        // What is under any other name by now is in the way.
+        // A file that has taken any other name meanwhile is never replaced.
         if publication.overwrites || publication.replaceable[path] != nil, let kept = try keep(file) {
             steps.append(.replaced(file, kept: kept))
             return try system { () throws(SystemError) in try file.publish() }

@@ -135,31 +135,18 @@ extension SQLiteJobStore {
 
 extension Database {
     func records(_ condition: String, _ arguments: StatementArguments) throws -> [JobRecord] {
-        let statement = try cachedStatement(sql: "SELECT * FROM jobs WHERE \(condition)")
-        return try Row.fetchAll(statement, arguments: arguments).compactMap { row in
-            var record = JobRecord(row)
-            if let job = record?.job, job.progress.state.mayHaveReport { record?.job.report = try report(of: job.id) }
-            return record
-        }
+        let statement = try cachedStatement(
+            sql: "SELECT * FROM jobs LEFT JOIN reports ON reports.job = jobs.id WHERE \(condition)")
+        return try Row.fetchAll(statement, arguments: arguments).compactMap { JobRecord($0) }
     }
 
     func record(_ condition: String, _ arguments: StatementArguments) throws -> JobRecord? {
         try records(condition, arguments).first
     }
 
-    private func report(of job: JobID) throws -> [UInt8]? {
-        let statement = try cachedStatement(sql: "SELECT document FROM reports WHERE job = ?")
-        return try Data.fetchOne(statement, arguments: [job.text]).map { [UInt8]($0) }
-    }
-
     func removeReport(of job: String) throws {
         try cachedStatement(sql: "DELETE FROM reports WHERE job = ?").execute(arguments: [job])
     }
-}
-
-extension JobState {
-    /// Also of a job that has ended, whose hook may not have the report yet.
-    fileprivate var mayHaveReport: Bool { awaitsSettling || !isOpen }
 }
 
 extension JobRecord {
@@ -174,7 +161,7 @@ extension JobRecord {
             id: id, inbox: row["inbox"], path: BytePath(blob: row["path"]), isSet: row["is_set"],
             observed: ObservedFile(row),
             originals: row["keeps_original"] ? .keep : row["deletes_original"] ? .delete : .move, progress: progress,
-            recipe: row["recipe"], offered: row["offered"],
+            recipe: row["recipe"], report: (row["document"] as Data?).map { [UInt8]($0) }, offered: row["offered"],
             changed: row["changed"])
         self.init(job: job, number: row["number"], hold: Hold(row))
     }

@@ -7,8 +7,8 @@ extension SystemError {
     /// missing and what to do.
     package static func withoutRight(_ attempt: String, in folder: BytePath, code: CInt) -> SystemError {
         guard code == EACCES || code == EPERM else { return SystemError(attempt, code: code) }
-        let user = userName(geteuid())
-        let owner = (try? FileSystem.status(folder))?.map { userName($0.owner) }
+        let user = ThisUser.name
+        let owner = (try? FileSystem.status(folder))?.map { ThisUser.name(of: $0.owner) }
         let remedy =
             owner.map { "which belongs to '\($0)'; start it as '\($0)', or" } ?? "or to look into it;"
         return SystemError(
@@ -16,12 +16,5 @@ extension SystemError {
             because:
                 "the user '\(user)' may not write to the folder '\(folder.printable)', \(remedy) give it the right: chown \(user) '\(folder.printable)'"
         )
-    }
-
-    private static func userName(_ user: uid_t) -> String {
-        var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        guard getpwuid_r(user, &entry, &buffer, buffer.count, &found) == 0, found != nil else { return "\(user)" }
-        return String(cString: entry.pw_name)
     }
 }

@@ -3,15 +3,19 @@ import Glibc
 
 /// The user of this process.
 package enum ThisUser {
-    /// `the user 'imagemill'`; with the number if it has no name.
-    package static var title: String {
-        let number = geteuid()
+    /// `the user 'imagemill'`.
+    package static var title: String { "the user '\(name)'" }
+
+    static var name: String { name(of: geteuid()) }
+
+    /// A user's name; the number if there is none.
+    static func name(of user: uid_t) -> String {
         var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
-            guard let start = buffer.baseAddress, getpwuid_r(number, &entry, start, buffer.count, &found) == 0,
+            guard let start = buffer.baseAddress, getpwuid_r(user, &entry, start, buffer.count, &found) == 0,
                 found != nil, let name = entry.pw_name
-            else { return "the user \(number)" }
-            return "the user '\(String(cString: name))'"
+            else { return "\(user)" }
+            return String(cString: name)
         }
     }
 }

@@ -134,7 +134,7 @@ final class WorkerProcess {
         _ request: Request, files: [OpenFile], within time: TimeBound, growth: Int? = nil, cancellation: Cancellation,
         members: MemberAccess = .none
     ) throws(WorkerLoss) -> WorkerReply {
-        // What it computes before the first look does not matter, and to ask for it takes a tiny picture's time.
+        // Taken at the first check: the milliseconds before do not count, and a small picture takes no longer than that.
         var startSeconds: Double?
         var nextCheck = SuspendingClock.now + Channel.timeBetweenChecks
         // Also while it talks: one that drips its answer may take memory meanwhile.
@@ -142,8 +142,8 @@ final class WorkerProcess {
             guard .now >= nextCheck else { return }
             nextCheck = .now + Channel.timeBetweenChecks
             let seconds = processorSeconds
-            startSeconds = startSeconds ?? seconds
-            if seconds - startSeconds! > time.processorSeconds { throw .outran }
+            if startSeconds == nil { startSeconds = seconds }
+            if let startSeconds, seconds - startSeconds > time.processorSeconds { throw .outran }
             if let growth, residentMemory > restingMemory + growth { throw .outgrown(growth) }
         }
         if case .render = request { forgetPeak() }

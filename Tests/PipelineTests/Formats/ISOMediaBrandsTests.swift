@@ -25,11 +25,13 @@ struct ISOMediaBrandsTests {
     }
 
     @Test(arguments: [
-        ("isom", "MP4 video"), ("mp42", "MP4 video"), ("qt  ", "QuickTime video"), ("crx ", "RAW: Canon CR3"),
-        ("M4A ", "MPEG-4 audio"),
+        ("isom", FormatGuess.noPicture("MP4 video")), ("mp42", .noPicture("MP4 video")),
+        ("qt  ", .noPicture("QuickTime video")), ("M4A ", .noPicture("MPEG-4 audio")),
+        ("crx ", .recognised("RAW: Canon CR3")), ("jp2 ", .recognised("JPEG 2000")),
+        ("jxl ", .recognised("JPEG XL")),
     ])
-    func `other ISO media are called by name`(brand: String, name: String) {
-        #expect(guess(brand, "isom") == (name.hasPrefix("RAW") ? .recognised(name) : .noPicture(name)))
+    func `other ISO media are called by name`(brand: String, kind: FormatGuess) {
+        #expect(guess(brand, "isom") == kind)
     }
 
     @Test func `brands after the end of the box do not count`() {

@@ -38,10 +38,10 @@ import Testing
 
                 lost events of hooks, in the last 24 hours:
                   \#(localTime("2023-11-14T22:13:20.000Z")) in\n: the hook on-success (notify) for '�' is not tried again: 'notify' ended with 1
+                    what to do: repair the hook, and do by hand what it would have done: it is not called again for this event
                   \#(localTime("2023-11-14T22:13:20.000Z")) share: 2 events will not be told to hooks: too\nmany
+                    what to do: find out why the hooks of this inbox take so long, and do by hand what they would have done
                   and 1 more
-                  what to do: repair the hook, and do by hand what it would have done: it is not called again for this event
-                  what to do: find out why the hooks of this inbox take so long, and do by hand what they would have done
 
                 inbox  state               settling  ready  blocked  in progress  waiting  done  failed
                 in\n   watching by events         2      -        1            -        1    10       4

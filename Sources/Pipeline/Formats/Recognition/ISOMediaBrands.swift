@@ -7,7 +7,7 @@ func guessISOMedia(_ head: [UInt8]) -> FormatGuess? {
     guard head.dropFirst(4).starts(with: "ftyp".utf8), let major = source.text(at: 8),
         let size = source.integer(at: 0, bytes: 4)
     else { return nil }
-    if let name = otherKinds[major] { return name.hasPrefix("RAW") ? .recognised(name) : .noPicture(name) }
+    if let kind = otherKinds[major] { return kind }
     let compatible = stride(from: 16, to: min(size, head.count), by: 4).compactMap { source.text(at: $0) }
     let pictures = ([major] + compatible).compactMap { pictureFormats[$0] }
     if let format = pictures.first { return .readable(format) }
@@ -22,14 +22,14 @@ private let pictureFormats: [String: SourceFormat] = [
     "heim": .heic, "heis": .heic, "hevm": .heic, "hevs": .heic,
 ]
 
-private let otherKinds = [
-    "crx ": "RAW: Canon CR3",
-    "qt  ": "QuickTime video",
-    "M4A ": "MPEG-4 audio",
-    "M4B ": "MPEG-4 audio",
-    "jp2 ": "JPEG 2000",
-    "jpx ": "JPEG 2000",
-    "jxl ": "JPEG XL",
+private let otherKinds: [String: FormatGuess] = [
+    "crx ": .recognised("RAW: Canon CR3"),
+    "jp2 ": .recognised("JPEG 2000"),
+    "jpx ": .recognised("JPEG 2000"),
+    "jxl ": .recognised("JPEG XL"),
+    "qt  ": .noPicture("QuickTime video"),
+    "M4A ": .noPicture("MPEG-4 audio"),
+    "M4B ": .noPicture("MPEG-4 audio"),
 ]
 
 extension ByteSource {

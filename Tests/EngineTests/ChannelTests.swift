@@ -13,9 +13,9 @@ import Testing
 
     @Test func `a message arrives as it was sent`() throws {
         let (left, right) = try ends()
-        try left.send(["a": 1, "ü\n": 2])
-        let (received, files) = try right.receive([String: Int].self)
-        #expect(received == ["a": 1, "ü\n": 2] && files.isEmpty)
+        try left.send(["a", "ü\n"])
+        let (received, files) = try right.receive([String].self)
+        #expect(received == ["a", "ü\n"] && files.isEmpty)
     }
 
     @Test

@@ -19,6 +19,27 @@ def receive(end):
 def send(end, body, files=[]):
     socket.send_fds(end, [struct.pack("<I", len(body)) + body], files)
 
+# Messages as MessageCoding.swift writes them: values one after the other, with the names of cases.
+def number(value):
+    return struct.pack("<q", value)
+
+def text(value):
+    return number(len(value)) + value
+
+def case(name, *values):
+    return text(name) + b"".join(values)
+
+NO, NIL, NOTHING = b"\0", b"\0", number(0)
+
+# What is said of a JPEG of eight bits in RGB.
+def jpeg(width, height):
+    return case(b"facts", text(b"jpeg"), number(width), number(height), number(1), number(1), NO, text(b"rgb"), text(b"eight"), NO, NIL, NO,
+        NOTHING, number(9), NOTHING, NOTHING, NIL, NIL)
+
+# What is said of renditions of these widths and heights.
+def rendered(*sizes):
+    return case(b"rendered", number(len(sizes)), *(number(width) + number(height) + number(1) for width, height in sizes), NOTHING, number(1))
+
 def once(what):
     try:
         open(os.path.join(os.path.dirname(sys.argv[0]), what), "x")
@@ -31,17 +52,18 @@ evil = ""
 
 while True:
     body, files = receive(us)
-    if body.startswith(b'{"prepare"') and b"tiny.png" in body:
-        send(us, b'{"assets":{"_0":[{"size":{"width":0,"height":9},"pixelsPerPoint":0,"isGrey":false,"depth":"eight"}]}}')
+    asked = body[8:8 + struct.unpack("<q", body[:8])[0]]
+    if asked == b"prepare" and b"tiny.png" in body:
+        send(us, case(b"assets", number(1), number(0), number(9), number(0), NO, text(b"eight")))
         continue
-    if body.startswith(b'{"probe"'):
+    if asked == b"probe":
         name = os.readlink("/proc/self/fd/%d" % files[0])
         with open(os.path.join(os.path.dirname(sys.argv[0]), "log"), "a") as log:
             print(os.path.basename(name), os.getpid(), os.path.dirname(name), file=log)
         word = os.path.basename(name).partition("evil-")[2].partition(".")[0]
         name, evil = evil or ("" if word else name), evil or word
         name += os.pread(files[0], 16, max(0, os.fstat(files[0]).st_size - 16)).decode("latin-1")
-    if body.startswith(b'{"render"'):
+    if asked == b"render":
         if "poison" in name:
             sys.exit("cannot bear it")
         if "threadless" in name:
@@ -65,33 +87,29 @@ while True:
         if "liar" in name:
             for file in files:
                 os.close(file)
-            send(us, b'{"rendered":{"_0":{"renditions":[{"size":{"width":32,"height":24},"frames":1}],'
-                b'"warnings":[],"peakMemory":1}}}')
+            send(us, rendered((32, 24)))
             continue
         if "miser" in name:
-            send(us, b'{"rendered":{"_0":{"renditions":[],"warnings":[],"peakMemory":1}}}')
+            send(us, rendered())
             continue
         if "beggar" in name:
             for index in range(100000):
-                send(us, b'{"needsMember":{"_0":%d}}' % index)
+                send(us, case(b"needsMember", number(index)))
         if "full" in name or "talker" in name:
-            code, words = (b"disk-full", b"no room") if "full" in name else (b"corrupt", b"\\u001b[31m" + b"x" * ((16 << 20) - 200))
-            send(us, b'{"failed":{"_0":{"code":"%s","stage":"save","message":"%s"}}}' % (code, words))
+            code, words = (b"disk-full", b"no room") if "full" in name else (b"corrupt", b"\033[31m" + b"x" * ((16 << 20) - 200))
+            send(us, case(b"failed", text(code), text(b"save"), text(words), NIL))
             continue
-    if body.startswith(b'{"probe"') and "sleeper" in name:
+    if asked == b"probe" and "sleeper" in name:
         time.sleep(600)
-    if body.startswith(b'{"probe"') and ("huge" in name or "large" in name):
+    if asked == b"probe" and ("huge" in name or "large" in name):
         # 400 million pixels, or 36 million.
-        send(us, b'{"facts":{"_0":{"format":"jpeg","size":{"width":%d,"height":%d},"orientation":1,"frames":1,"hasAlpha":false,'
-            b'"colour":"rgb","depth":"eight","hasProfile":false,"isInterlaced":false,"droppedBands":0,"bytes":9,"metadataBytes":0,"profileBytes":0}}}'
-            % ((20000, 20000) if "huge" in name else (6000, 6000)))
+        send(us, jpeg(20000, 20000) if "huge" in name else jpeg(6000, 6000))
         continue
-    if body.startswith(b'{"probe"') and "giant" in name:
-        send(us, b'{"facts":{"_0":{"format":"jpeg","size":{"width":-5,"height":9},"orientation":1,"frames":1,"hasAlpha":false,'
-            b'"colour":"rgb","depth":"eight","hasProfile":false,"isInterlaced":false,"droppedBands":0,"bytes":9,"metadataBytes":0,"profileBytes":0}}}')
+    if asked == b"probe" and "giant" in name:
+        send(us, jpeg(-5, 9))
         continue
     send(ours, body, files)
-    late = body.startswith(b'{"render"') and "late" in name
+    late = asked == b"render" and "late" in name
     if not late:
         for file in files:
             os.close(file)

@@ -67,7 +67,7 @@ private let reader: @Sendable ([UInt8]) -> Void = {
 
 /// What a worker says, up to the plan that the supervisor makes of it.
 @Sendable private func readReply(_ bytes: [UInt8]) {
-    guard let reply = try? JSONDecoder().decode(Reply.self, from: Data(bytes)) else { return }
+    guard let reply = try? MessageCoding.value(Reply.self, from: bytes) else { return }
     let checked = WorkerReply(reply)
     for (file, message) in pipelines {
         var assets: [String: AssetFacts] = [:]
@@ -89,7 +89,7 @@ private let reader: @Sendable ([UInt8]) -> Void = {
 
 /// What a supervisor says: the worker must not fall over it either.
 @Sendable private func readRequest(_ bytes: [UInt8]) {
-    guard let request = try? JSONDecoder().decode(Request.self, from: Data(bytes)) else { return }
+    guard let request = try? MessageCoding.value(Request.self, from: bytes) else { return }
     if case .prepare(let message) = request {
         _ = try? PipelineFile(text: message.text, file: message.name, catalogue: .all)
     }

@@ -19,7 +19,7 @@ public func initialize(_ count: UnsafeMutablePointer<CInt>?, _ arguments: Unsafe
 }
 
 private func write(_ message: some Encodable, to path: String) throws {
-    try JSONEncoder().encode(message).write(to: URL(filePath: path))
+    try Data(MessageCoding.bytes(of: message)).write(to: URL(filePath: path))
 }
 
 private let facts = SourceFacts(

@@ -1,6 +1,5 @@
-// Messages with descriptors over a stream socket: a length, then JSON. Both ends use it.
+// Messages with descriptors over a stream socket: a length, then the message. Both ends use it.
 import CLinux
-import FoundationEssentials
 import Glibc
 
 /// What can go wrong between supervisor and worker.
@@ -44,12 +43,11 @@ final class Channel: Sendable {
         cancellation: Cancellation? = nil, check: (() throws(ChannelError) -> Void)? = nil
     ) throws(ChannelError) {
         let patience = Patience(end: end, cancellation: cancellation, check: check)
-        guard let body = try? JSONEncoder().encode(message), body.count <= Self.largestMessage else {
+        guard var bytes = try? MessageCoding.bytes(of: message), bytes.count <= Self.largestMessage else {
             throw .garbage("a message that is too large")
         }
-        var length = UInt32(body.count).littleEndian
+        var length = UInt32(bytes.count).littleEndian
         let header = withUnsafeBytes(of: &length) { Array($0) }
-        var bytes = [UInt8](body)
         var sent = try sending(patience) { flags in
             clinux_send(
                 socket.descriptor, header, header.count, bytes, bytes.count, descriptors, CInt(descriptors.count), flags
@@ -103,7 +101,7 @@ final class Channel: Sendable {
         var body = [UInt8](repeating: 0, count: length)
         var filled = 0
         while filled < length { filled += try read(into: &body, from: filled, patience) }
-        guard let message = try? JSONDecoder().decode(type, from: Data(body)) else {
+        guard let message = try? MessageCoding.value(type, from: body) else {
             throw .garbage("a message that is not understood")
         }
         return (message, files)

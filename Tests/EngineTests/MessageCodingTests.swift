@@ -24,22 +24,24 @@ import Testing
 
     private static let failure = Failure(.corrupt, stage: "decode", "„kaputt“\n\u{1F5BC}\u{0}", detail: "libpng")
 
-    /// A message of each case, with and without what may be missing.
-    private static let messages: [any Codable & Sendable] =
+    private static let requests: [Request] =
         [
-            Request.prepare(
+            .prepare(
                 PipelineMessage(
                     id: 7, name: "a.yaml", text: "stages: []\n",
                     assets: [AssetMessage(path: "logo@2x.png", format: .png, pixelsPerPoint: 2)],
                     kind: WorkerKind(drawsText: true, format: .svg, hasHEIF: true, inbox: "shop"), limits: Limits())),
-            Request.probe(.jpeg), Request.probe(.tiff, page: 2), Request.tryReading(.svg), Request.member,
-            Request.measure(RenderMessage(pipeline: 1, source: .picture(pixelsPerPoint: 2))),
-            Request.render(
+            .probe(.jpeg), .probe(.tiff, page: 2), .tryReading(.svg), .member,
+            .measure(RenderMessage(pipeline: 1, source: .picture(pixelsPerPoint: 2))),
+            .render(
                 RenderMessage(
                     pipeline: -1, source: .set([MemberFacts(name: BytePath([0x61, 0xFF, 0]), facts: facts)]),
                     measurements: measurements, omitted: [1],
                     thumbnail: ThumbnailFacts(uri: "file:///a.png", modified: 1, bytes: 2, format: .png))),
-        ] as [Request] + [
+        ]
+
+    private static let replies: [Reply] =
+        [
             .facts(facts), .facts(SourceFacts(format: .gif, size: PixelSize(1, 1))), .measured(measurements),
             .assets([AssetFacts(size: PixelSize(9, 8), pixelsPerPoint: 1, isGrey: false, depth: .float)]), .assets([]),
             .needsMember(1), .readable(true), .readable(false), .failed(failure), .assetFailed(3, failure),
@@ -48,7 +50,10 @@ import Testing
                 RenderResult(
                     renditions: [RenderedSize(size: PixelSize(9, 8), frames: 1)],
                     warnings: [Warning(.sourceDamaged, "extraneous bytes")], peakMemory: 1)),
-        ] as [Reply]
+        ]
+
+    /// A message of each case, with and without what may be missing.
+    private static let messages: [any Codable & Sendable] = requests + replies
 
     /// Reads a message of the same type.
     private static func read<Message: Codable>(_ bytes: [UInt8], as message: Message) throws -> Message {

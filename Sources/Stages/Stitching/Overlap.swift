@@ -74,21 +74,27 @@ private func seams(of captures: [CaptureRows]) -> [Seam?] {
         seams.append(nothingNew ?? choice.map { Seam(pair, $0.best, other: $0.rivals.first?.offset) })
         tops.append(tops[index - 1] + (seams[index]?.offset ?? captures[index - 1].count))
     }
-    for index in captures.indices {
-        guard let choice = choices[index] else { continue }
+    for index in captures.indices.dropFirst() {
         let near = max(0, index - 2)...min(captures.count - 1, index + 1)
+        let beside = near.map { CaptureBeside(capture: captures[$0], shift: tops[index] - tops[$0]) }
+        let (nothing, all) = (captures[index - 1].count, 0..<captures[index].count)
+        guard let choice = choices[index] else {
+            guard seams[index] != nil else { continue }
+            let evidence = captures[index].evidence(
+                in: all, against: beside, tolerance: losslessTolerance, enough: leastEvidence)
+            if evidence < leastEvidence { seams[index]?.otherOffset = nothing }
+            continue
+        }
         let enough =
             (choice.best.tolerance == losslessTolerance ? leastEvidence : leastLossyEvidence)
             + evidencePerOther * choice.best.other
         let evidence = captures[index].evidence(
-            in: choice.best.run,
-            against: near.map { CaptureBeside(capture: captures[$0], shift: tops[index] - tops[$0]) },
-            tolerance: choice.best.tolerance, enough: enough)
+            in: choice.best.run, against: beside, tolerance: choice.best.tolerance, enough: enough)
         guard evidence < enough else { continue }
         // The smallest overlap leaves nothing of the page out.
         let smallest = ([choice.best] + choice.equals).max { $0.offset < $1.offset } ?? choice.best
         let others = ([choice.best] + choice.equals + choice.rivals).filter { $0.offset != smallest.offset }
-        seams[index] = Seam(pairs[index - 1], smallest, other: others.first?.offset ?? captures[index - 1].count)
+        seams[index] = Seam(pairs[index - 1], smallest, other: others.first?.offset ?? nothing)
     }
     return seams
 }

@@ -92,7 +92,7 @@ package struct Stitch: SetStage {
             lost.map {
                 Warning(
                     .overlapNotFound,
-                    "'stitch': picture \($0) repeats nothing of the one before; all of it was put after that one")
+                    "'stitch': no place was found at which picture \($0) fits the one before; all of it was put after that one")
             }
                 + doubts.map(\.warning)
         }

@@ -74,6 +74,20 @@ import Vips
         #expect(overlap <= 2 * stripe + 24, "\(overlap) rows overlap")
     }
 
+    @Test func `a capture that shows nothing new is left out, with a warning if all of it is shown elsewhere too`() throws {
+        let (cards, stripes) = (ScrolledPage(.cards, seed: 26), 40)
+        let repeated = try TestPicture.make(width: 300, height: 400) { x, y in
+            (20..<24).contains(x) ? [255, 0, 0] : y / stripes % 2 == 0 ? [220, 220, 220] : [250, 250, 250]
+        }
+        let capture = try CaptureRows(repeated)
+        let doubtful = newParts(of: [capture, capture])
+        #expect(doubtful[1] == CapturePart(rows: 400..<400, kind: .ambiguous, otherStart: 400))
+        let blank = try CaptureRows(TestPicture.make(width: 300, height: 400) { _, _ in [255, 255, 255] })
+        #expect(newParts(of: [blank, blank])[1].kind == .ambiguous)
+        let unlike = try Self.captures(cards)[0]
+        #expect(newParts(of: [unlike, unlike])[1] == CapturePart(rows: unlike.count..<unlike.count))
+    }
+
     @Test(arguments: [60, 75, 90, 95])
     func `what has little contrast and was compressed with losses becomes the page again`(quality: Int) throws {
         // Soft spots, and the grain of a photo.

@@ -211,6 +211,11 @@ package struct Planner: Sendable {
         var output = drawn
         var background: Ink?
         if !rendition.save.supportsAlpha, drawn.hasAlpha {
+            guard drawn.colour != .cmyk else {
+                let message =
+                    "\(format.rawValue) has no transparency, and 'background' cannot be drawn in cmyk colors; remove 'profile: keep' or save as tiff"
+                throw PlanFailure(.unsupportedColour, stage: "save", message)
+            }
             background = try output.ink(rendition.save.background, for: "save")
             output.hasAlpha = false
         }

@@ -357,6 +357,14 @@ struct PlannerTests {
         #expect(failure == (fits ? nil : Failure(.unsupportedColour, stage: "save", words)))
     }
 
+    @Test func `transparency that a JPEG of kept CMYK cannot hold is refused with what can be done`() throws {
+        let source = SourceFacts(format: .tiff, size: PixelSize(60, 40), hasAlpha: true, colour: .cmyk)
+        let words =
+            "jpeg has no transparency, and 'background' cannot be drawn in cmyk colors; remove 'profile: keep' or save as tiff"
+        let failure = try planFailure(onePipeline([], save: "{ format: jpeg }", head: "profile: keep"), source)
+        #expect(failure == Failure(.unsupportedColour, stage: "save", words))
+    }
+
     @Test
     func `a crop that misses the picture fails with what was asked and what was found`() throws {
         let words = "the cut of 10×10 at (100, 0) lies outside the picture of 60×40; nothing would be left"

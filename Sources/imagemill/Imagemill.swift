@@ -7,6 +7,11 @@ import Glibc
 struct Imagemill {
     /// On the main thread, since the first workers are copies of a process that has no other thread yet.
     @MainActor static func main() async {
+        // What Swift knows of the arguments it has from there too.
+        guard access("/proc/self", F_OK) == 0 else {
+            printError("imagemill: /proc is not mounted here; in a chroot: mount -t proc proc /proc")
+            exit(ExitStatus.tryAgain.rawValue)
+        }
         if CommandLine.arguments.dropFirst().first == "__worker" { exit(Worker.run()) }
         let words = Array(CommandLine.arguments.dropFirst())
         // ArgumentParser wants its text before it has seen whether anybody asks for it.

@@ -39,4 +39,13 @@ import Testing
         #expect(result.exit == 0, "\(result.errors)")
         #expect(runner.exists("out/a.webp"))
     }
+
+    @Test(.enabled(if: TestMachine.canUnshareMounts))
+    func `without /proc no argument reaches the program, and it says so`() async throws {
+        let runner = try CommandRunner()
+        let result = try await runner.shell(
+            "unshare -m sh -c 'mount -t tmpfs tmpfs /proc && exec \"$IMAGEMILL\" --version'")
+        #expect(result.exit == 75)
+        #expect(result.errors == "imagemill: /proc is not mounted here; in a chroot: mount -t proc proc /proc\n")
+    }
 }

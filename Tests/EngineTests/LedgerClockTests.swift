@@ -1,4 +1,5 @@
 // The ledger's time goes on as time passes, whatever the time of day is set to, and over restarts.
+import GRDB
 import Pipeline
 import TestSupport
 import Testing
@@ -84,17 +85,73 @@ import Testing
         #expect(try take(store) != nil)
     }
 
+    @Test(arguments: [JobState.published, .rejected])
+    func `a job whose source is still to leave the spool waits no longer after a restart of the machine`(
+        state: JobState
+    ) throws {
+        let first = try open()
+        fake.pass(.seconds(3_000))
+        try offer(first)
+        // Nothing writes the time down from here on.
+        fake.pass(.milliseconds(5))
+        let lease = try #require(try take(first))
+        let failure = Failure(.corrupt, stage: "decode", "x")
+        let event: JobEvent =
+            state == .published
+            ? .published(damage: nil) : .attemptFailed(failure, isFinal: true, now: first.now)
+        _ = try first.update([JobUpdate(lease, event)])
+        fake.setUptime(to: .seconds(20))
+        let store = try open()
+        let job = try #require(try store.job(lease.job.id))
+        #expect(job.progress.state == state && job.progress.notBefore > store.now)
+        _ = try store.recover([(job, .spool)])
+        #expect(try take(store)?.job.id == lease.job.id)
+    }
+
+    @Test func `while a job waits, the time is recorded, so that a restart of the machine costs little of it`() throws {
+        let first = try open()
+        _ = try wait(first)
+        fake.pass(.milliseconds(700))
+        try first.recordTime()
+        fake.setUptime(to: .seconds(20))
+        let store = try open()
+        fake.pass(.milliseconds(300))
+        #expect(try take(store) != nil)
+    }
+
+    @Test func `while nothing waits for a time, none is recorded`() throws {
+        let store = try open()
+        let start = try recorded(store)
+        fake.pass(.seconds(60))
+        try store.recordTime()
+        #expect(try recorded(store) == start)
+        try offer(store)
+        try store.recordTime()
+        #expect(try recorded(store) == store.now)
+        fake.pass(.seconds(60))
+        try store.recordTime()
+        #expect(try recorded(store) == store.now - 60_000)
+    }
+
+    private func recorded(_ store: SQLiteJobStore) throws -> Int? {
+        try store.look { try Int.fetchOne($0, sql: "SELECT time FROM clock") }
+    }
+
     private func take(_ store: SQLiteJobStore) throws -> Lease? {
         try store.take(TakeRequest(inbox: "in", limit: 1, lightBytes: 9, owner: "me", lease: 60_000, recipe: "r")).first
     }
 
-    /// A job that has failed once and waits for a second.
-    private func wait(_ store: SQLiteJobStore) throws -> Lease {
+    private func offer(_ store: SQLiteJobStore) throws {
         _ = try store.offer([
             NewJob(
                 id: JobNames().next(), inbox: "in", path: BytePath("a"),
                 observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4))
         ])
+    }
+
+    /// A job that has failed once and waits for a second.
+    private func wait(_ store: SQLiteJobStore) throws -> Lease {
+        try offer(store)
         let lease = try #require(try take(store))
         let failure = Failure(.workerCrashed, stage: "render", "x")
         _ = try store.update([JobUpdate(lease, .attemptFailed(failure, isFinal: false, now: store.now))])

@@ -108,6 +108,7 @@ final class Housekeeper: Sendable {
         var clocks = ClockWatch()
         while pauseBetweenTurns() {
             if let jump = clocks.jump() { note(ClockWatch.sentence(jump)) }
+            try? store.recordTime()
             let end = Moment.now + Self.records
             // In small transactions: lanes wait for the store meanwhile.
             while let removed = try? store.prune(keeping: Self.keptJobs), removed > 0, .now < end {}

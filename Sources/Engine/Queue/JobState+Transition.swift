@@ -162,10 +162,10 @@ extension JobProgress {
         case (.waiting, .inbox): (offered(due: policy.capped(notBefore, now: now), attempts: attempts), [])
         case (.running, .nowhere), (.waiting, .nowhere): (nil, [.lost])
 
-        case (.published, .spool): (self, [.settle])
+        case (.published, .spool): (due(at: min(notBefore, now)), [.settle])
         case (.published, .inbox), (.published, .nowhere): (changed(to: .done, failure: nil), [.countDone])
 
-        case (.rejected, .spool): (self, [.deadLetter(reason)])
+        case (.rejected, .spool): (due(at: min(notBefore, now)), [.deadLetter(reason)])
         // Its attempts stay used up, so that `taken` rejects it at once.
         case (.rejected, .inbox): (offered(due: now, attempts: max(attempts, policy.attempts)), [])
         case (.rejected, .nowhere): (changed(to: .failed, failure: failure), [.countFailed, .completeNote])

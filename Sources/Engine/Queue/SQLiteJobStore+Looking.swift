@@ -82,6 +82,19 @@ extension SQLiteJobStore {
         }
     }
 
+    // MARK: - Time
+
+    /// Records how far the ledger's time has come, if a job or a hook has a time that the record has not reached. If
+    /// nothing waits, nothing is written, so that a disk can sleep.
+    package func recordTime() throws(StoreError) {
+        if try look({ try Bool.fetchOne($0, sql: Self.hasLaterTimes) ?? false }) { try change { try clock.record($0) } }
+    }
+
+    private static let hasLaterTimes = """
+        SELECT EXISTS (SELECT 1 FROM jobs, clock WHERE \(LedgerSchema.isOpen) AND not_before > time)
+            OR EXISTS (SELECT 1 FROM hooks, clock WHERE not_before > time)
+        """
+
     // MARK: - Growth
 
     /// Rows, and pages of the file, that one call removes at most, so that nobody waits for long.

@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import Pipeline
+import Synchronization
 import TestSupport
 import Testing
 
@@ -496,6 +497,61 @@ import Testing
             }
             #expect(error.code == EROFS)
             #expect(try folder.text("in/sub/a.jpg") == "abc" && fixture.list(fixture.work) == [])
+        }
+    }
+
+    @Test(.enabled(if: TestMachine.canMount, "no file system can be mounted here"), arguments: [false, true])
+    func `an original on a mount that is hidden and cannot be removed is not lost, and is removed when it can be`(
+        hasFailed: Bool
+    ) async throws {
+        let place = Mutex("")
+        var calls = NameCalls.system
+        calls.rename = { from, name, to, newName in
+            let result = renameat(from, name, to, newName)
+            if from == to && String(cString: newName).hasPrefix(".imagemill-") {
+                #expect(mount("none", place.withLock { $0 }, nil, UInt(MS_REMOUNT | MS_RDONLY), nil) == 0)
+            }
+            return result
+        }
+        let fixture = try SpoolFixture(calls: calls)
+        place.withLock { $0 = fixture.folder.path("in/sub") }
+        let sub = fixture.folder.path("in/sub")
+        try FileManager.default.createDirectory(atPath: sub, withIntermediateDirectories: true)
+        try #require(try await CommandRunner().shell("mount -t tmpfs tmpfs '\(sub)'").exit == 0)
+        defer { umount2(sub, CInt(MNT_DETACH)) }
+        try fixture.folder.write("abc", to: "in/sub/a.jpg")
+        let job = try fixture.job("sub/a.jpg")
+        let outcome = fixture.claim(job)
+        #expect(try fixture.list("in") == ["sub", "sub/.imagemill-\(job.id.text)"])
+        #expect(outcome == .claimed)
+        #expect(try fixture.text(fixture.open(job)) == "abc")
+        let leave = {
+            _ =
+                hasFailed
+                ? try fixture.spool.deadLetter(job, note: fixture.note(job)).map { [$0] } : try fixture.settle(job)
+        }
+        let error = #expect(throws: SystemError.self) { try leave() }
+        #expect(error?.code == EROFS)
+        try #require(try await CommandRunner().shell("mount -o remount,rw '\(sub)'").exit == 0)
+        try leave()
+        #expect(try fixture.list("in") == ["sub"])
+        #expect(try fixture.folder.text("\(hasFailed ? fixture.failed : fixture.done)/sub/a.jpg") == "abc")
+    }
+
+    @Test(.enabled(if: TestMachine.canMount, "no file system can be mounted here"))
+    func `a new file under the name of an original that is still hidden replaces neither that nor its copy`()
+        async throws
+    {
+        try await withMount { place in
+            try folder.write("abc", to: "in/sub/a.jpg")
+            #expect(link(place + "/a.jpg", place + "/again") == 0)
+            let job = try fixture.job("sub/a.jpg")
+            #expect(fixture.claim(job) == .claimed)
+            #expect(rename(place + "/again", place + "/.imagemill-\(job.id.text)") == 0)
+            try folder.write("new", to: "in/sub/a.jpg")
+            #expect(try fixture.place(job) == .spool)
+            #expect(try fixture.list("in") == ["sub", "sub/a.jpg"])
+            #expect(try folder.text("in/sub/a.jpg") == "new" && fixture.text(fixture.open(job)) == "abc")
         }
     }
 

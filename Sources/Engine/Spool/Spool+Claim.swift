@@ -144,6 +144,10 @@ extension Spool {
             try discardCopy(of: job)
             return .changed
         } catch {
+            // It may be hidden, so that only the copy will be found. It is removed before the job leaves the spool.
+            guard isAbsent({ () throws(SystemError) in try folder.status(Self.aside(of: job)) }) else {
+                return claimed()
+            }
             try? discardCopy(of: job)
             return .blocked(error)
         }
@@ -154,34 +158,53 @@ extension Spool {
     /// - Returns: false if something else has its name by now; that is left there.
     private func removeOriginal(of job: Job, from folder: Directory) throws(SystemError) -> Bool {
         let (name, aside) = (job.path.lastComponent, Self.aside(of: job))
-        do throws(SystemError) {
-            try folder.rename(name, to: folder, as: aside, calls: calls)
-        } catch {
-            // If the answer of a file server is lost, it is renamed in spite of that.
-            guard error.isAbsence, try folder.status(aside) != nil else { throw error }
+        // An earlier claim may have come no further.
+        if try folder.status(aside) == nil {
+            do throws(SystemError) {
+                try folder.rename(name, to: folder, as: aside, calls: calls)
+            } catch {
+                // If the answer of a file server is lost, it is renamed in spite of that.
+                guard error.isAbsence, try folder.status(aside) != nil else { throw error }
+            }
         }
         do throws(SystemError) {
-            if let original = try folder.status(aside), job.isObserved(original) {
-                try folder.remove(aside)
-                // If a loss of power brings it back, it is a new drop.
-                try? folder.sync()
-                return true
-            }
+            return try removeAside(of: job, from: folder)
         } catch {
             _ = try VersionedName.move(aside, from: folder, to: folder, as: name, calls: calls)
             throw error
         }
-        _ = try VersionedName.move(aside, from: folder, to: folder, as: name, calls: calls)
-        return false
+    }
+
+    /// - Returns: false if it is something else, which has got its own name back.
+    private func removeAside(of job: Job, from folder: Directory) throws(SystemError) -> Bool {
+        let aside = Self.aside(of: job)
+        guard let original = try folder.status(aside), job.isObserved(original) else {
+            _ = try VersionedName.move(aside, from: folder, to: folder, as: job.path.lastComponent, calls: calls)
+            return false
+        }
+        try folder.remove(aside)
+        // If a loss of power brings it back, it is a new drop.
+        try? folder.sync()
+        return true
     }
 
     /// Removes the original of a source that was copied, if a crash came before that.
     func removeLeftOriginal(of job: Job, from inbox: BytePath) throws(SystemError) {
         let folder = try Directory(inbox).folder(job.path.directory)
-        if let left = try folder.status(Self.aside(of: job)), job.isObserved(left) {
-            try folder.remove(Self.aside(of: job))
-        } else if let left = try folder.status(job.path.lastComponent), job.isObserved(left) {
+        let named = try folder.status(job.path.lastComponent)
+        let hidden = try folder.status(Self.aside(of: job))
+        if named.map(job.isObserved) ?? false || hidden != nil {
             _ = try removeOriginal(of: job, from: folder)
+        }
+    }
+
+    /// Removes the original of a source that was copied, if a claim has hidden it and could not remove it.
+    func removeHiddenOriginal(of job: Job) throws(SystemError) {
+        do throws(SystemError) {
+            let folder = try Directory(inbox).folder(job.path.directory)
+            if try folder.status(Self.aside(of: job)) != nil { _ = try removeAside(of: job, from: folder) }
+        } catch {
+            guard error.isAbsence else { throw error }
         }
     }
 

@@ -27,6 +27,7 @@ extension Spool {
             try discard(job.id, in: folder, of: work)
             return synced
         }
+        if isCopied(source, job) { try removeHiddenOriginal(of: job) }
         if job.keepsOriginal {
             try removeCopy(in: folder)
         } else if job.originals != .delete || !mayDelete {
@@ -185,10 +186,11 @@ extension Spool {
         let work = try folders(of: job.id).open(.work)
         guard try work.status(job.id.path) != nil else { return nil }
         let folder = try work.folder(job.id.path)
-        guard try folder.status(Self.source) != nil else {
+        guard let source = try folder.status(Self.source) else {
             try discard(job.id, in: folder, of: work)
             return nil
         }
+        if isCopied(source, job) { try removeHiddenOriginal(of: job) }
         return try move(job, from: folder, below: root, syncs: true, companion: companion)
     }
 

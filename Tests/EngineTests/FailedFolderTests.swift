@@ -1,4 +1,5 @@
 // `imagemill retry`: a failed source goes back to where it came from.
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -82,6 +83,26 @@ import Testing
         try fail("b~2.jpg", as: "b.jpg")
         #expect(try failed.giveBack(BytePath("b~2.jpg")) == BytePath("b.jpg"))
         #expect(try folder.text("in/b.jpg") == "b~2.jpg")
+    }
+
+    @Test(.enabled(if: TestMachine.canMount, "no file system can be mounted here"))
+    func `a source from a mount below the inbox goes back there, and replaces nothing`() async throws {
+        let place = folder.path("in/sub")
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        try #require(try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0)
+        defer { umount2(place, CInt(MNT_DETACH)) }
+        try fail("sub/b.jpg", as: "sub/b.jpg")
+        let modified = try FileSystem.status(BytePath(folder.path("failed/sub/b.jpg")))?.modified
+        #expect(try failed.giveBack(BytePath("sub/b.jpg")) == BytePath("sub/b.jpg"))
+        #expect(try folder.text("in/sub/b.jpg") == "sub/b.jpg")
+        #expect(try FileSystem.status(BytePath(place + "/b.jpg"))?.modified == modified)
+        #expect(try failed.contents().sources == [])
+
+        try fail("sub/b.jpg", as: "sub/b.jpg")
+        let error = #expect(throws: SystemError.self) { try failed.giveBack(BytePath("sub/b.jpg")) }
+        #expect(error?.code == EEXIST && error?.description.contains("rename one of the two") == true)
+        #expect(try failed.contents().sources == [BytePath("sub/b.jpg")])
+        #expect(try folder.entries().filter { $0.hasPrefix("in/sub/") } == ["in/sub/b.jpg"])
     }
 
     @Test func `a file that is in the inbox by now is not replaced`() throws {

@@ -555,6 +555,21 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: TestMachine.canMount, "no file system can be mounted here"))
+    func `a source goes back to the mount that it came from, under a free name`() async throws {
+        try await withMount { place in
+            for name in ["sub/a.jpg", "sub/a~2.jpg"] {
+                try folder.write("abc", to: "in/sub/a.jpg")
+                let job = try fixture.job("sub/a.jpg")
+                #expect(fixture.claim(job) == .claimed)
+                if name != job.path.text { try folder.write("new", to: "in/sub/a.jpg") }
+                #expect(try spool.putBack(job, to: fixture.inbox)?.text == name)
+                #expect(try folder.text("in/\(name)") == "abc" && fixture.list(fixture.work) == [])
+            }
+            #expect(try fixture.list("in") == ["sub", "sub/a.jpg", "sub/a~2.jpg"])
+        }
+    }
+
     // MARK: - Starting
 
     @Test func `a start finds jobs that have no source any more, and may remove those alone`() throws {

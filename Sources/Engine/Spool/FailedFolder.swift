@@ -216,7 +216,7 @@ package struct FailedFolder: Sendable {
     private func move(_ name: BytePath, from: Directory, to path: BytePath) throws(SystemError) {
         var new = try Directory(inbox)
         for name in path.components.dropLast() { new = try new.makingFolder(BytePath(name)) }
-        try from.move(name, to: new, as: path.lastComponent)
+        try from.moveAcrossMounts(name, to: new, as: path.lastComponent)
         try new.sync()
     }
 }

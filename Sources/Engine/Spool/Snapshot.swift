@@ -112,6 +112,33 @@ extension Directory {
         }
     }
 
+    /// Moves something to another folder, as `move` does; a file also if that is on another mount: by a synced copy,
+    /// which is hidden until it is complete. A crash leaves the file in its old place, or in both.
+    /// - Throws: EEXIST if the new name is taken, EXDEV for a folder on another mount.
+    func moveAcrossMounts(
+        _ name: BytePath, to folder: Directory, as newName: BytePath, calls: NameCalls = .system
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            return try move(name, to: folder, as: newName, calls: calls)
+        } catch {
+            guard error.code == EXDEV, try status(name)?.kind == .regular else { throw error }
+        }
+        // It is not copied in vain.
+        guard try folder.status(newName) == nil else {
+            throw SystemError("move '\(name.printable)' to '\(newName.printable)'", code: EEXIST)
+        }
+        let hidden = BytePath(".imagemill-\(DurableFile.newToken)")
+        try folder.copying(opening(name), as: hidden, isDurable: true)
+        do throws(SystemError) {
+            try folder.move(hidden, to: folder, as: newName, calls: calls)
+        } catch {
+            try? folder.remove(hidden)
+            throw error
+        }
+        try folder.sync()
+        try remove(name)
+    }
+
     private func fillCopy(of original: OpenFile, as name: BytePath, isDurable: Bool) throws(SystemError) {
         var before = stat()
         guard fstat(original.descriptor, &before) == 0 else { throw SystemError("examine the source") }

@@ -46,7 +46,7 @@ enum VersionedName {
                 continue
             }
             do throws(SystemError) {
-                try from.move(name, to: folder, as: candidate, calls: calls)
+                try from.moveAcrossMounts(name, to: folder, as: candidate, calls: calls)
                 return candidate
             } catch  where error.code == EEXIST {
                 number += 1

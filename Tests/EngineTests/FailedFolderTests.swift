@@ -190,6 +190,40 @@ import Testing
         #expect(try folder.entries() == ["failed", "in", "in/other.jpg", "in/trip", "in/trip/1.png"])
     }
 
+    @Test func `the first sources by their paths are described, and all are counted`() throws {
+        for number in (10..<40).shuffled() { try fail("\(number % 3)/\(number).jpg", as: "\(number).jpg") }
+        try folder.write("", to: "failed/9.jpg")
+        let sources = try failed.contents().sources
+        for most in [0, 1, 7, 31, 100] {
+            let found = try failed.first(most)
+            #expect(found.count == 31 && found.entries.map(\.path) == Array(sources.prefix(most)))
+            #expect(found.entries.allSatisfy { $0.bytes == ($0.path.text == "9.jpg" ? 0 : 8) })
+            #expect(found.entries.allSatisfy { ($0.note == nil) == ($0.path.text == "9.jpg") })
+        }
+    }
+
+    @Test func `however many sources have failed, little of them is in memory`() throws {
+        let file = try folder.write("x", to: "file")
+        try folder.write("x", to: "failed/0.jpg")
+        for number in 1..<40_000 {
+            try #require(link(file, folder.path("failed/\(number).jpg\(number % 2 == 0 ? "" : ".error.json")")) == 0)
+            if number % 4000 == 0 { try folder.write("x", to: "file-\(number)") }
+        }
+        let before = try peak(resetting: true)
+        #expect(try failed.first(100).count == 20_000)
+        #expect(try failed.removeOrphanedNotes() == [])
+        let growth = try peak(resetting: false) - before
+        #expect(growth < 6_000, "\(growth) KiB")
+    }
+
+    /// The most memory since the last reset, in KiB.
+    private func peak(resetting: Bool) throws -> Int {
+        if resetting { try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8) }
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
+    }
+
     @Test func `a source is found by its path from the folder, and by an absolute one`() throws {
         try fail("a/b.jpg", as: "a/b.jpg")
         for name in ["a/b.jpg", folder.path("failed/a/b.jpg")] {

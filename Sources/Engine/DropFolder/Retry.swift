@@ -7,9 +7,7 @@ import Synchronization
 package struct Retry {
     private let controllers: [InboxController]
     private let tell: @Sendable (Count) -> Void
-
-    /// An inbox in which nothing has moved for so long is no longer waited for.
-    private static let patience = Duration.seconds(10)
+    private let patience: Duration
 
     /// How far it has come.
     package struct Count: Codable, Equatable, Sendable {
@@ -29,12 +27,17 @@ package struct Retry {
         var found: Set<BytePath> = []
         /// The inboxes that are not through.
         var waiting: Set<String>
-        var lastMove = Moment.now
+        /// When a source was last found, moved or refused.
+        var lastSign = Moment.now
     }
 
-    /// - Parameter tell: hears how far it has come, after each source.
-    init(_ controllers: [InboxController], tell: @escaping @Sendable (Count) -> Void) {
-        (self.controllers, self.tell) = (controllers, tell)
+    /// - Parameters:
+    ///   - patience: how long inboxes that show no progress are waited for.
+    ///   - tell: hears how far it has come, after each source.
+    init(
+        _ controllers: [InboxController], patience: Duration = .seconds(10), tell: @escaping @Sendable (Count) -> Void
+    ) {
+        (self.controllers, self.patience, self.tell) = (controllers, patience, tell)
     }
 
     /// - Parameter names: absolute, or from the folder `failed/` of any inbox, with the inbox's name before it or
@@ -48,7 +51,7 @@ package struct Retry {
             }
         }
         let end = progress.look { progress -> Monitor<Progress>.Look<Progress> in
-            let end = progress.lastMove + Self.patience
+            let end = progress.lastSign + patience
             return progress.waiting.isEmpty || .now >= end ? .ready(progress) : .wait(until: end)
         }
         let unknown = (names ?? []).filter { !end.found.contains($0) }.map {
@@ -70,7 +73,6 @@ package struct Retry {
                 let path = try folder.giveBack(source, kept: kept) { try controller.forgetKept($0) }
                 progress.change { progress in
                     progress.moved.append(controller.path.appending(path))
-                    progress.lastMove = .now
                     progress.count.moved += 1
                 }
             } catch {
@@ -79,7 +81,11 @@ package struct Retry {
                     progress.count.refused += 1
                 }
             }
-            tell(progress.change { $0.count })
+            let count = progress.change { progress in
+                progress.lastSign = .now
+                return progress.count
+            }
+            tell(count)
         }
         controller.state.withLock { $0.watcher }?.rescan()
     }
@@ -89,7 +95,7 @@ package struct Retry {
     ) -> [BytePath] {
         guard let names else {
             do throws(SystemError) {
-                let contents = try folder.contents()
+                let contents = try folder.contents { progress.note { $0.lastSign = .now } }
                 progress.change { $0.problems += contents.troubles.map(\.description) }
                 return contents.sources
             } catch {

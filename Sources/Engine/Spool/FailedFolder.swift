@@ -19,65 +19,109 @@ package struct FailedFolder: Sendable {
         package let note: FileStatus?
     }
 
-    /// The contents of the folder. Sub-folders that cannot be read are passed over.
+    /// All failed sources. Sub-folders that cannot be read are passed over.
     package struct Contents: Sendable {
-        /// The failed sources, as paths from the folder, sorted.
+        /// As paths from the folder, sorted.
         package fileprivate(set) var sources: [BytePath] = []
-        /// Notes whose source somebody has moved away.
-        fileprivate(set) var orphans: [BytePath] = []
         /// Why something was passed over, a sentence for each.
         package fileprivate(set) var troubles: [SystemError] = []
-        fileprivate var files: [BytePath: FileStatus] = [:]
-
-        /// The failed sources, sorted by their paths.
-        package var entries: [Entry] {
-            sources.map {
-                Entry(path: $0, bytes: files[$0]?.bytes, note: files[FailureNote.path(beside: $0)])
-            }
-        }
     }
 
+    /// - Parameter progress: called for each source that is found.
     /// - Throws: `SystemError` if the folder itself cannot be opened.
-    package func contents() throws(SystemError) -> Contents {
-        let root = try Directory(folder)
+    package func contents(progress: () -> Void = {}) throws(SystemError) -> Contents {
         var contents = Contents()
-        var found: [BytePath] = []
+        contents.troubles = try walk { found in
+            guard case .source = found.kind else { return }
+            contents.sources.append(found.path)
+            progress()
+        }
+        contents.sources.sort { $0.isBefore($1) }
+        return contents
+    }
+
+    /// The number of failed sources, and the first of them by their paths. However many there are, only those are kept
+    /// in memory.
+    /// - Throws: `SystemError` if the folder itself cannot be opened.
+    package func first(_ most: Int) throws(SystemError) -> (count: Int, entries: [Entry]) {
+        var (count, kept) = (0, Heap<Last>())
+        _ = try walk { found in
+            guard case .source(let bytes) = found.kind else { return }
+            count += 1
+            if kept.count >= most {
+                guard let last = kept.first, found.path.isBefore(last.entry.path) else { return }
+                _ = kept.takeFirst()
+            }
+            let note = try? found.folder.status(FailureNote.path(beside: found.path.lastComponent))
+            kept.add(Last(entry: Entry(path: found.path, bytes: bytes, note: note?.kind == .regular ? note : nil)))
+        }
+        var entries: [Entry] = []
+        while let last = kept.takeFirst() { entries.append(last.entry) }
+        return (count, entries.reversed())
+    }
+
+    /// An entry in a queue that gives the one with the last path first.
+    private struct Last: Comparable {
+        let entry: Entry
+        static func < (left: Last, right: Last) -> Bool { right.entry.path.isBefore(left.entry.path) }
+    }
+
+    // MARK: - Walking
+
+    private struct Found {
+        enum Kind {
+            /// A file of so many bytes, or a set.
+            case source(bytes: Int?)
+            /// A note whose source somebody has moved away.
+            case orphan
+            case folder
+        }
+
+        let kind: Kind
+        /// From the folder.
+        let path: BytePath
+        /// The folder that it is in.
+        let folder: Directory
+    }
+
+    /// Looks at everything in the folder, and keeps only the paths of its sub-folders in memory. Those that cannot be
+    /// read are passed over.
+    /// - Returns: why something was passed over, a sentence for each.
+    /// - Throws: `SystemError` if the folder itself cannot be opened.
+    private func walk(_ visit: (Found) -> Void) throws(SystemError) -> [SystemError] {
+        let root = try Directory(folder)
+        var troubles: [SystemError] = []
         var pending = [BytePath([])]
         while let path = pending.popLast() {
             do throws(SystemError) {
                 let folder = try root.folder(path)
-                for name in try folder.names().map({ BytePath($0) }) {
-                    let status = try folder.status(name)
-                    switch status?.kind {
-                    // A set is a folder with a note of its own.
-                    case .directory:
-                        if try hasNote(name, in: folder) {
-                            found.append(path.appending(name))
-                        } else {
-                            pending.append(path.appending(name))
-                        }
-                    case .regular:
-                        found.append(path.appending(name))
-                        contents.files[path.appending(name)] = status
-                    case .link, .other, nil: break
-                    }
+                let names = try DirectoryStream(folder)
+                while let name = try names.next().map({ BytePath($0) }) {
+                    guard let kind = try kind(of: name, in: folder) else { continue }
+                    if case .folder = kind { pending.append(path.appending(name)) }
+                    visit(Found(kind: kind, path: path.appending(name), folder: folder))
                 }
             } catch {
                 if error.isAbsence { continue }
-                contents.troubles.append(
-                    SystemError("look into '\(folder.appending(path).printable)'", code: error.code))
+                troubles.append(SystemError("look into '\(folder.appending(path).printable)'", code: error.code))
             }
         }
-        let all = Set(found)
-        let notes = Set(found.map { FailureNote.path(beside: $0) }).intersection(found)
-        // A note whose source somebody has moved away is no source. One that is called like a note has its own.
-        func isOrphan(_ path: BytePath) -> Bool {
-            FailureNote.isNoteName(path) && !all.contains(FailureNote.path(beside: path))
+        return troubles
+    }
+
+    /// - Returns: nil for the note of a source that is there, and for what is no file.
+    private func kind(of name: BytePath, in folder: Directory) throws(SystemError) -> Found.Kind? {
+        guard let status = try folder.status(name) else { return nil }
+        switch status.kind {
+        // A set is a folder with a note of its own.
+        case .directory: return try hasNote(name, in: folder) ? .source(bytes: nil) : .folder
+        case .regular:
+            guard FailureNote.isNoteName(name) else { return .source(bytes: status.bytes) }
+            if try FailureNote.isNote(name, in: folder) { return nil }
+            // A source that is called like a note has its own.
+            return try hasNote(name, in: folder) ? .source(bytes: status.bytes) : .orphan
+        case .link, .other: return nil
         }
-        for path in found.filter({ !notes.contains($0) }).sorted(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) {
-            if isOrphan(path) { contents.orphans.append(path) } else { contents.sources.append(path) }
-        }
-        return contents
     }
 
     // MARK: - Tidying up
@@ -87,20 +131,18 @@ package struct FailedFolder: Sendable {
     /// - Returns: why something could not be looked into or removed, a sentence for each.
     /// - Throws: `SystemError` if the folder itself cannot be opened.
     func removeOrphanedNotes() throws(SystemError) -> [SystemError] {
-        let root = try Directory(folder)
-        let contents = try contents()
-        var troubles = contents.troubles
-        for path in contents.orphans {
+        var troubles: [SystemError] = []
+        let passedOver = try walk { found in
+            guard case .orphan = found.kind else { return }
             do throws(SystemError) {
-                let above = try root.folder(path.directory)
-                guard FailureNote.source(ofNote: path.lastComponent, in: above) != nil else { continue }
-                try removeOrphan(path.lastComponent, in: above)
+                guard FailureNote.source(ofNote: found.path.lastComponent, in: found.folder) != nil else { return }
+                try removeOrphan(found.path.lastComponent, in: found.folder)
             } catch {
-                if error.isAbsence { continue }
-                troubles.append(SystemError("remove '\(folder.appending(path).printable)'", code: error.code))
+                if error.isAbsence { return }
+                troubles.append(SystemError("remove '\(folder.appending(found.path).printable)'", code: error.code))
             }
         }
-        return troubles
+        return passedOver + troubles
     }
 
     /// Removes a note unless its source is there by now. It is moved aside first, so that it is not the note of a source
@@ -219,4 +261,8 @@ package struct FailedFolder: Sendable {
         try from.moveAcrossMounts(name, to: new, as: path.lastComponent)
         try new.sync()
     }
+}
+
+extension BytePath {
+    fileprivate func isBefore(_ other: BytePath) -> Bool { bytes.lexicographicallyPrecedes(other.bytes) }
 }

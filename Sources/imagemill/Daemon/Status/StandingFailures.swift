@@ -41,11 +41,10 @@ struct StandingFailures: Equatable, Sendable {
     ///   - known: what was found before: notes that have not changed are not read again.
     /// - Returns: nil if the folder cannot be read.
     init?(_ folder: BytePath, describing most: Int = 10, known: StandingFailures? = nil) {
-        guard let contents = try? FailedFolder(folder: folder, inbox: folder).contents() else { return nil }
-        let sources = contents.entries
+        guard let found = try? FailedFolder(folder: folder, inbox: folder).first(most) else { return nil }
         let known = Dictionary((known?.entries ?? []).map { ($0.path, $0) }) { first, _ in first }
-        count = sources.count
-        entries = sources.prefix(most).map { source in
+        count = found.count
+        entries = found.entries.map { source in
             if let entry = known[source.path], entry.file == source.note, entry.bytes == source.bytes { return entry }
             let note = source.note.flatMap { _ in Self.note(FailureNote.path(beside: folder.appending(source.path))) }
             return Entry(path: source.path, bytes: source.bytes, note: note, file: source.note)

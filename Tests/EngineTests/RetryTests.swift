@@ -1,0 +1,38 @@
+// `imagemill retry` in a drop folder at work.
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+
+@Suite struct RetryTests {
+    private struct Silence: DropFolderObserver {
+        func happened(_ event: DropFolderEvent, inbox: String) {}
+        func noted(_ sentence: String) {}
+    }
+
+    private func start(_ drop: WatchedFolder) async throws -> DropFolder {
+        let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
+        let loaded = try LoadedMill(path: drop.runner.folder.path("mill.yaml"), text: text) { _ in nil }
+        let workers = WorkerPool(WorkerCommand(executable: CommandRunner.executable))
+        let mill = try DropFolder(loaded, workers: workers, observer: Silence())
+        try await onNewThread { try mill.start() }
+        return mill
+    }
+
+    @Test func `an inbox that answers slowly, and only refuses, is waited for`() async throws {
+        let drop = try WatchedFolder()
+        for number in 0..<3_000 {
+            for folder in ["state/failed/in", "in"] { try drop.runner.folder.write("", to: "\(folder)/\(number).jpg") }
+        }
+        let mill = try await start(drop)
+        let retry = Retry(mill.controllers, patience: .milliseconds(200)) { count in
+            if count.refused % 100 == 0 { usleep(100_000) }
+        }
+        let (moved, problems) = try await onNewThread { retry.run(nil) }
+        #expect(moved == [] && problems.count == 3_000)
+        #expect(problems.filter { $0.contains("does not answer") } == [])
+        try await onNewThread { mill.drain(within: .seconds(30)) }
+    }
+}

@@ -147,6 +147,18 @@ import Testing
     }
 
     @Test
+    func
+        `a picture is decoded once more after it could be read through, also if the worker that found it damaged is new`()
+        async throws
+    {
+        let runner = try await runner("a-unread.jpg")
+        let reports = try await run(runner, lanes: 1)
+        #expect(reports["a-unread.jpg"]?.status == .done, "\(reports.values.compactMap(\.error))")
+        let log = try log(runner)
+        #expect(log.count == 2 && log[0].process == log[1].process)
+    }
+
+    @Test
     func `a source whose worker the system kills is done at once again, alone, which costs no attempt`() async throws {
         let runner = try await runner("a-victim.jpg")
         let memory = MemoryBudget(bytes: 1 << 30)

@@ -84,6 +84,10 @@ while True:
         if "babble" in name:
             send(us, b"{}")
             continue
+        if "unread" in name and once("unread"):
+            # As if a read had failed.
+            send(us, case(b"failed", text(b"corrupt"), text(b"decode"), text(b"no data"), NIL))
+            continue
         if "liar" in name:
             for file in files:
                 os.close(file)

@@ -188,12 +188,16 @@ package final class JobRunner {
                 }
             } catch let failure as Failure
                 where isFinal(failure, of: attempt) && !isSeenHere(failure, route) && !hasAskedTwice
-                && !maker.worker.isFresh
+                && (failure.code.isDamage || !maker.worker.isFresh)
             {
+                // A decoder takes a read that fails for damage, so what counts is decoded after it could be read.
+                if failure.code.isDamage { try maker.onFiles { () throws(Failure) in try opened.confirmDamage() } }
                 // A worker that other pictures have been through may have brought that about, whatever it is: a fresh
                 // one has the last word. The next is wanted soon, as damaged pictures seldom come alone.
-                maker.worker.replace()
-                maker.worker.keepSpare()
+                if !maker.worker.isFresh {
+                    maker.worker.replace()
+                    maker.worker.keepSpare()
+                }
                 hasAskedTwice = true
             }
         }
@@ -239,4 +243,9 @@ package final class JobRunner {
         dispatcher.note(activity, lane: lane, within: .seconds(time?.seconds ?? 0))
         status.note(lane, RunningJob(lease.job, stage: stage))
     }
+}
+
+extension FailureCode {
+    /// What a decoder may say of a file that could not be read.
+    fileprivate var isDamage: Bool { self == .corrupt || self == .truncated || self == .setMemberFailed }
 }

@@ -268,15 +268,23 @@ package final class RenditionMaker {
         let wanted = outputs.indices.filter { cached[$0] == nil }
         var message = message
         message.omitted = Set(outputs.indices).subtracting(wanted)
-        let result =
-            try wanted.isEmpty
-            ? nil
-            : rendered(
+        let render = { [self] in
+            try rendered(
                 message, planner: planner, to: wanted.map { outputs[$0] }, following: plan, from: opened, memory: memory
             )
+        }
+        var result = try wanted.isEmpty ? nil : render()
         try FaultPoint.passOutput(.afterDecode)
         try checkUnchanged(opened)
-        if result?.warnings.contains(where: \.isOfDamage) ?? false { try opened.confirmDamage() }
+        if result?.warnings.contains(where: \.isOfDamage) ?? false {
+            // A decoder takes a read that fails for damage, so what counts is decoded after it could be read.
+            try onFiles { () throws(Failure) in try opened.confirmDamage() }
+            if settings.pipeline.file.tolerance != .nothing {
+                try prepareAgain(wanted.map { outputs[$0] }, opened, planner)
+                result = try render()
+                try checkUnchanged(opened)
+            }
+        }
         note(cached, &work)
         for (index, said) in zip(wanted, result?.renditions ?? []) {
             work.report.renditions[index].bytes = try onFiles {
@@ -310,11 +318,7 @@ package final class RenditionMaker {
             do {
                 return try render()
             } catch is NoRoom where trouble() == nil {
-                try emptied(outputs)
-                // The worker has let go of the source.
-                if case .picture(let picture) = opened {
-                    _ = try worker.slot.facts(of: picture, page: planner.pipeline.page, planner.limits)
-                }
+                try prepareAgain(outputs, opened, planner)
                 return try render()
             }
         } catch let noRoom as NoRoom {
@@ -323,6 +327,14 @@ package final class RenditionMaker {
             throw trouble() ?? failure
         } catch let failure as Failure where failure.code.maybeForWantOfRoom {
             throw trouble() ?? failure
+        }
+    }
+
+    /// Makes a second rendering possible: the outputs are empty, and the worker, which has let go of the source, has it.
+    private func prepareAgain(_ outputs: [StagedFile], _ opened: OpenedInput, _ planner: Planner) throws {
+        try emptied(outputs)
+        if case .picture(let picture) = opened {
+            _ = try worker.slot.facts(of: picture, page: planner.pipeline.page, planner.limits)
         }
     }
 

@@ -21,6 +21,18 @@ import Testing
         return mill
     }
 
+    @Test func `a picture whose end is missing is tried at once`() async throws {
+        let drop = try WatchedFolder(inbox: "attempts: 1")
+        let mill = try await start(drop)
+        let picture = try await SamplePicture.jpeg.bytes
+        try drop.runner.folder.write(Array(picture.dropLast(picture.count / 3)), to: "state/failed/in/a.jpg")
+        let (moved, problems) = try await onNewThread { mill.retry(nil) }
+        #expect(moved.map(\.lastComponent) == [BytePath("a.jpg")] && problems == [])
+        try await drop.until("state/failed/in/a.jpg.error.json")
+        #expect(try drop.runner.folder.text("state/failed/in/a.jpg.error.json").contains("\"truncated\""))
+        try await onNewThread { mill.drain(within: .seconds(30)) }
+    }
+
     @Test func `an inbox that answers slowly, and only refuses, is waited for`() async throws {
         let drop = try WatchedFolder()
         for number in 0..<3_000 {

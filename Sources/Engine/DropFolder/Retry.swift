@@ -75,6 +75,7 @@ package struct Retry {
                     progress.moved.append(controller.path.appending(path))
                     progress.count.moved += 1
                 }
+                controller.state.withLock { $0.watcher }?.hasten(path)
             } catch {
                 progress.change { progress in
                     progress.problems.append("\(error)")

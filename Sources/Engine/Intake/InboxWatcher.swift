@@ -9,6 +9,7 @@ package final class InboxWatcher: Sendable {
     /// What other threads have asked for since the last turn.
     private struct Requests {
         var answers: [(path: BytePath, observed: ObservedFile, answer: OfferAnswer)] = []
+        var hastened: [BytePath] = []
         var wantsScan = false
         var isStopping = false
     }
@@ -70,6 +71,9 @@ package final class InboxWatcher: Sendable {
         request { $0.answers.append((path, observed, answer)) }
     }
 
+    /// Has a source tried now that is in the inbox again, however incomplete it seems. Does not wait.
+    package func hasten(_ path: BytePath) { request { $0.hastened.append(path) } }
+
     /// Scans the whole inbox soon. Does not wait.
     package func rescan() { request { $0.wantsScan = true } }
 
@@ -100,6 +104,7 @@ package final class InboxWatcher: Sendable {
             }
             if requests.isStopping { return }
             for (path, observed, answer) in requests.answers { loop.answered(path, observed: observed, with: answer) }
+            for path in requests.hastened { loop.hasten(path) }
             if requests.wantsScan { loop.rescan() }
             let (ready, next) = loop.turn()
             latestStatus.withLock { $0 = loop.status }

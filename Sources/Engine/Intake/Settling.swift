@@ -99,6 +99,8 @@ package struct Settling: Sendable {
     private var growths: UInt8 = 0
     /// A set is complete when nothing in it changes any more, or when it has its `.done`.
     private let isSet: Bool
+    /// A person wants it tried now.
+    private var isHastened = false
     /// The signs that the set's names gave at the last look.
     private var signs = SetSigns()
 
@@ -112,6 +114,7 @@ package struct Settling: Sendable {
     /// Records that somebody wrote to it.
     package mutating func recordWriting(at now: Moment) {
         writer = .writing
+        isHastened = false
         lastChange = now
     }
 
@@ -129,6 +132,10 @@ package struct Settling: Sendable {
     /// Forgets what is known about the writer: events were lost, and the end of writing may be among them.
     package mutating func forgetWriter() { writer = .unknown }
 
+    /// Records that a person wants it tried now: it waits for the settle time only, however incomplete it seems, unless
+    /// somebody writes to it again.
+    package mutating func hasten() { isHastened = true }
+
     // MARK: Looks
 
     /// Judges what a look has found.
@@ -144,7 +151,7 @@ package struct Settling: Sendable {
         if signs.isDeclaredComplete { return .ready }
         if seen.bytes == 0 && !isSet {
             reason = .empty
-            let end = lastChange + (writer == .writing ? times.incompleteAfter : times.zeroByteAfter)
+            let end = writer == .writing || isHastened ? deadline(times) : lastChange + times.zeroByteAfter
             return now >= end ? .ready : .wait(until: end)
         }
         if writer == .finished || now >= quietEnd(times) { return .examine }
@@ -175,6 +182,7 @@ package struct Settling: Sendable {
             // It changed although its writer was done: somebody else writes, or it is another file.
             if writer == .finished || old.identity != seen.identity && writer == .writing { writer = .unknown }
             waits = 0
+            if old.bytes != seen.bytes { isHastened = false }
             if growths < 6 { growths += 1 }
         }
         if writer == .justFinished { writer = .finished }
@@ -184,7 +192,9 @@ package struct Settling: Sendable {
 
     private func quietEnd(_ times: SettleTimes) -> Moment { lastChange + times.settle }
     /// When it is decoded, however incomplete it seems.
-    package func deadline(_ times: SettleTimes) -> Moment { lastChange + times.incompleteAfter }
+    package func deadline(_ times: SettleTimes) -> Moment {
+        lastChange + (isHastened ? times.settle : times.incompleteAfter)
+    }
 
     /// The pause before the next look at a file that keeps growing: longer each time.
     private func growthPause(_ times: SettleTimes) -> Duration {

@@ -218,6 +218,15 @@ package struct SourceTracker {
         }
     }
 
+    /// Records that a person wants a source tried now, however incomplete it seems.
+    package mutating func hasten(_ path: BytePath, isSet: Bool, at now: Moment) {
+        guard let slot = slot(of: path, isSet: isSet, at: now), slots[slot]?.phase == .settling else { return }
+        change(slot) { entry, _ in
+            entry.settling.hasten()
+            entry.due = now
+        }
+    }
+
     /// Forgets which files are open: events were lost, and closing may be among them.
     package mutating func forgetWriters() {
         openMembers = [:]

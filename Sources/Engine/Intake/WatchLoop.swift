@@ -67,6 +67,15 @@ final class WatchLoop {
     /// Scans the whole inbox at the next turn.
     func rescan() { nextScan = .now }
 
+    /// Has a source tried now, however incomplete it seems.
+    func hasten(_ path: BytePath) {
+        let names = path.components
+        guard root != nil, !settings.takesSets || names.count == 1,
+            !names.contains(where: { settings.ignored.contains($0) })
+        else { return }
+        tracker.hasten(path, isSet: settings.takesSets, at: .now)
+    }
+
     /// Records the answer to an offer.
     func answered(_ path: BytePath, observed: ObservedFile, with answer: OfferAnswer) {
         guard root != nil else { return }

@@ -23,6 +23,25 @@ import Testing
         #expect(one.examined(full, at: at(2), times) == .ready)
     }
 
+    @Test func `a file that a person wants tried now waits for the settle time only, until somebody writes to it`() {
+        for bytes in [0, 100] {
+            var one = Settling(at: at(0))
+            one.recordFinish(at: at(0))
+            one.hasten()
+            if one.look(file(bytes: bytes), at: at(0), times: times) == .examine {
+                #expect(one.examined(torn, at: at(0), times) == .wait(until: at(2)))
+            }
+            #expect(one.look(file(bytes: bytes), at: at(2), times: times) == (bytes == 0 ? .ready : .examine))
+            #expect(one.examined(torn, at: at(2), times) == .ready)
+            #expect(one.deadline(times) == at(2))
+            one.recordWriting(at: at(3))
+            #expect(one.deadline(times) == at(603))
+            one.hasten()
+            _ = one.look(file(bytes: 101), at: at(4), times: times)
+            #expect(one.deadline(times) == at(604))
+        }
+    }
+
     @Test(arguments: ["bytes", "modified", "changed", "inode"])
     func `every kind of change starts the time anew`(what: String) {
         var one = Settling(at: at(0))

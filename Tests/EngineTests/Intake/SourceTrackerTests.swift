@@ -16,7 +16,8 @@ import Testing
 
     /// Answers every question that is due as if these files were there, and gives what is offered.
     private func offers(
-        _ tracker: inout SourceTracker, at now: Moment, _ files: [String: FileStatus], declared: Bool = false
+        _ tracker: inout SourceTracker, at now: Moment, _ files: [String: FileStatus], _ found: Examination? = nil,
+        declared: Bool = false
     ) -> [String] {
         var offered: [String] = []
         while var action = tracker.nextAction(at: now) {
@@ -26,7 +27,7 @@ import Testing
                 case .look(let path, _):
                     next = tracker.looked(
                         path, status: files[path.text], signs: SetSigns(isDeclaredComplete: declared), at: now)
-                case .examine(let path, _): next = tracker.examined(path, full, at: now)
+                case .examine(let path, _): next = tracker.examined(path, found ?? full, at: now)
                 case .offer(let path, _, _, _): offered.append(path.text)
                 }
                 guard let next else { break }
@@ -44,6 +45,24 @@ import Testing
         tracker.record(.finished, BytePath("a"), at: at(1))
         tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .later(.seconds(1)), at: at(1))
         #expect(offers(&tracker, at: at(1), ["a": file()]) == ["a"])
+    }
+
+    @Test(arguments: [false, true])
+    func `a source that a person wants tried now is known before or after its event, and is not offered twice`(
+        isBefore: Bool
+    ) {
+        var tracker = SourceTracker(times: SettleTimes())
+        let torn = Examination(hasWriter: nil, structure: .incomplete)
+        if isBefore { tracker.hasten(BytePath("a"), isSet: false, at: at(0)) }
+        tracker.record(.finished, BytePath("a"), at: at(0))
+        #expect(offers(&tracker, at: at(0), ["a": file()], torn) == [])
+        if !isBefore { tracker.hasten(BytePath("a"), isSet: false, at: at(0)) }
+        #expect(offers(&tracker, at: at(0), ["a": file()], torn) == [])
+        #expect(offers(&tracker, at: at(2), ["a": file()], torn) == ["a"])
+        tracker.hasten(BytePath("a"), isSet: false, at: at(3))
+        #expect(offers(&tracker, at: at(3), ["a": file()], torn) == [] && tracker.counts.ready == 1)
+        tracker.hasten(BytePath("gone"), isSet: false, at: at(3))
+        #expect(offers(&tracker, at: at(3), ["a": file()], torn) == [] && tracker.count == 1)
     }
 
     @Test func `a file that is no picture is looked at again only when it has changed, however many there are`() {

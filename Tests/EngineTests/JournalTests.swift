@@ -40,6 +40,16 @@ import Testing
         }
     }
 
+    @Test func `a line that an earlier start may have added is not added again`() throws {
+        let report = SourceReport(status: .done, pipeline: "p", source: BytePath("a.jpg"))
+        try journal(largest: 10_000).add(report)
+        let journal = try journal(largest: 10_000)
+        for _ in 0..<2 { try journal.add(report, unlessThere: true) }
+        #expect(try text().split(separator: "\n").count == 1)
+        try journal.add(SourceReport(status: .done, pipeline: "p", source: BytePath("b.jpg")), unlessThere: true)
+        #expect(try text().split(separator: "\n").count == 2)
+    }
+
     @Test func `a file that has grown is put aside under a number; the oldest goes`() throws {
         let journal = try journal(largest: 20, kept: 2)
         for letter in ["a", "b", "c", "d"] { try journal.add(line: String(repeating: letter, count: 15)) }

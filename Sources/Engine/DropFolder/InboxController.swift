@@ -60,6 +60,10 @@ final class InboxController: Sendable {
         let folders: SpoolFolders
         /// How often the source could not be moved, though everything can be written to.
         var obstacles = 0
+        /// An earlier start had it, and may have added its line to the journal.
+        var isOfEarlierStart = false
+        /// Its line is in the journal.
+        var isInJournal = false
 
         init(_ job: Job, in folders: SpoolFolders) {
             offered = job.offered
@@ -413,17 +417,23 @@ extension InboxController: JobSite {
 
     func workerLost() { shared.workerLost() }
 
+    func ends(_ job: Job, _ report: SourceReport) {
+        let open = state.withLock { $0.open[job.id] }
+        guard open?.isInJournal != true else { return }
+        // The journal is no promise: if it cannot be written, the work goes on.
+        guard (try? shared.journal.add(report, unlessThere: open?.isOfEarlierStart ?? true)) != nil else { return }
+        state.withLock { $0.open[job.id]?.isInJournal = true }
+        try? FaultPoint.pass(.afterJournalLine)
+    }
+
     func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?) {
         switch news {
         case .done(let report):
             ended(job, code: nil)
-            // The journal is no promise: if it cannot be written, the work goes on.
-            try? shared.journal.add(report)
             shared.hooks.done(job.id, report: report, inbox: name)
             tell(.done(job.id, report))
         case .failed(let report, let failure, let attempts):
             ended(job, code: failure.code)
-            try? shared.journal.add(report)
             shared.hooks.failed(job.id, report: report, failure: failure, inbox: name)
             tell(.failed(job.id, job.path, failure, attempts: attempts))
         case .postponed(let failure, let attempt, let after):

@@ -24,12 +24,14 @@ struct InboxRecovery {
         var count = 0
         for job in orphans {
             let place = try spool.place(of: job, inbox: controller.path, former: former)
+            if let end = end(of: job, at: place) { controller.ends(job, end.report) }
             for outcome in try store.recover([(job, place)]) {
                 guard case .changed(let progress, let effects) = outcome else { continue }
-                try perform(effects, job)
+                try perform(effects, job, at: place)
                 if let progress, progress.state.isOpen, progress.state != .offered {
                     controller.state.withLock { state in
                         state.open[job.id] = InboxController.OpenJob(job, in: spool.folders(of: job.id))
+                        state.open[job.id]?.isOfEarlierStart = true
                         state.waiting.insert(job.id)
                     }
                 }
@@ -48,7 +50,7 @@ struct InboxRecovery {
         controller.shared.dispatcher.added(to: controller.name)
     }
 
-    private func perform(_ effects: [JobEffect], _ job: Job) throws {
+    private func perform(_ effects: [JobEffect], _ job: Job, at place: SourcePlace) throws {
         for effect in effects {
             switch effect {
             case .lost:
@@ -57,7 +59,9 @@ struct InboxRecovery {
             case .completeNote:
                 _ = try spool.completeNote(of: job, token: controller.shared.newToken(), note: failureNote(job))
             case .countDone, .countFailed:
-                tellEnd(of: job, isDone: effect == .countDone)
+                if let end = end(of: job, at: place) {
+                    controller.happened(end.news, to: job, files: nil, source: nil)
+                }
                 try spool.discard(job.id)
             // Lanes do these when they take the job.
             case .claim, .attempt, .settle, .deadLetter, .retry: break
@@ -66,13 +70,18 @@ struct InboxRecovery {
         }
     }
 
-    /// Tells of a job whose source had left the spool already.
-    private func tellEnd(of job: Job, isDone: Bool) {
+    /// The end of a job whose source had left the spool already; nil for any other one.
+    private func end(of job: Job, at place: SourcePlace) -> (report: SourceReport, news: JobNews)? {
+        let effects = transition(job.progress, .found(place, now: store.now), policy: controller.route.policy).effects
         var report = SourceWork(job, controller.route).report
+        if effects.contains(.countDone) {
+            report.status = .done
+            return (report, .done(report))
+        }
+        guard effects.contains(.countFailed) else { return nil }
         let (failure, attempts) = (failure(of: job), max(1, job.progress.attempts))
-        if isDone { report.status = .done } else { report.fail(failure, attempts: attempts) }
-        controller.happened(
-            isDone ? .done(report) : .failed(report, failure, attempts: attempts), to: job, files: nil, source: nil)
+        report.fail(failure, attempts: attempts)
+        return (report, .failed(report, failure, attempts: attempts))
     }
 
     private func failure(of job: Job) -> Failure {

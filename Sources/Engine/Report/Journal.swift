@@ -7,13 +7,16 @@ import Synchronization
 
 /// The journal. For any thread; a call waits for the disk.
 ///
-/// It is a record for people and programs, not a promise: a crash can cost the last line or write it twice. The ledger
-/// and the reports are exact.
+/// It is a record for people and programs, not a promise: a loss of power can cost the last lines. The ledger and the
+/// reports are exact.
 package final class Journal: Sendable {
     private let path: BytePath
     private let largest: Int
     private let kept: Int
     private let file: Mutex<OpenFile>
+
+    /// Bytes in which a line is looked for.
+    private static let last = 1 << 20
 
     /// - Parameters:
     ///   - largest: bytes after which the file is put aside as `.1`.
@@ -54,7 +57,20 @@ package final class Journal: Sendable {
     }
 
     /// Adds a source's document as one line.
-    package func add(_ report: SourceReport) throws(SystemError) { try add(line: json(report)) }
+    /// - Parameter unlessThere: it is not added if it is among the last lines already.
+    package func add(_ report: SourceReport, unlessThere: Bool = false) throws(SystemError) {
+        let line = json(report)
+        if unlessThere, try isAmongLast(line) { return }
+        try add(line: line)
+    }
+
+    private func isAmongLast(_ line: String) throws(SystemError) -> Bool {
+        try file.withLock { file throws(SystemError) in
+            let start = max(0, try file.status().bytes - Self.last)
+            let end = try file.bytes(at: start, count: Self.last)
+            return end.split(separator: UInt8(ascii: "\n")).contains { $0.elementsEqual(line.utf8) }
+        }
+    }
 
     func add(line: String) throws(SystemError) {
         try file.withLock { file throws(SystemError) in

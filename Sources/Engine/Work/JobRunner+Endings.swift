@@ -101,9 +101,10 @@ extension JobRunner {
         } catch {
             return obstruct(attempt, by: error, at: site)
         }
-        guard !update([JobUpdate(attempt.lease, .settled)], at: site).isEmpty else { return }
         let attempts = max(1, job.progress.attempts)
         attempt.work.report.fail(failure, attempts: attempts)
+        site.ends(job, attempt.work.report)
+        guard !update([JobUpdate(attempt.lease, .settled)], at: site).isEmpty else { return }
         site.happened(
             .failed(attempt.work.report, failure, attempts: attempts), to: job, files: nil,
             source: attempt.work.sourceFingerprint)

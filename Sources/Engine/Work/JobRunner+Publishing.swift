@@ -111,9 +111,12 @@ extension JobRunner {
             for attempt in left { obstruct(attempt, by: error, at: site) }
             return
         }
+        for attempt in left {
+            if !attempt.work.wasTaken { attempt.work.report.status = .done }
+            site.ends(attempt.job, attempt.work.report)
+        }
         let recorded = update(left.map { JobUpdate($0.lease, .settled) }, at: site)
         for attempt in left where recorded.contains(attempt.job.id) {
-            if !attempt.work.wasTaken { attempt.work.report.status = .done }
             site.happened(
                 .done(attempt.work.report), to: attempt.job, files: attempt.files,
                 source: attempt.work.sourceFingerprint)

@@ -100,8 +100,14 @@ package protocol JobSite: AnyObject, Sendable {
     func pause(_ pause: Pause)
     /// Updates that could not be recorded; they are made once the store can be written to.
     func `defer`(_ updates: [JobUpdate])
+    /// A job is about to end, with this report. Called before that is recorded: after a crash in between, once more.
+    func ends(_ job: Job, _ report: SourceReport)
     /// A job has ended, or goes on later. Called after that was recorded.
     func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?)
     /// A worker has died, hung or lied.
     func workerLost()
+}
+
+extension JobSite {
+    package func ends(_ job: Job, _ report: SourceReport) {}
 }

@@ -43,7 +43,7 @@ import Testing
     /// What a hook, the journal, the dashboard, Prometheus and the log heard of the only source.
     struct Told {
         let hook: NSDictionary
-        let journal: NSDictionary?
+        let journal: NSArray
         let results: NSArray
         let metrics: [String]
         let log: [String]
@@ -59,7 +59,7 @@ import Testing
                     .output
             }
             hook = try Self.lines(drop, "told").first ?? [:]
-            journal = try Self.lines(drop, "state/journal.jsonl").first
+            journal = try Self.lines(drop, "state/journal.jsonl") as NSArray
             let dashboard = try JSONSerialization.jsonObject(with: Data(try await get("/api/dashboard").utf8))
             let results = (dashboard as? [String: Any])?["results"] as? [[String: Any]] ?? []
             self.results = results.map { $0.filter { !["time", "milliseconds"].contains($0.key) } } as NSArray
@@ -106,14 +106,14 @@ import Testing
 
     private static let faults = [
         "before-source-commit:1:error:EACCES", "after-outcome-record:1:kill", "before-source-commit:1:kill",
-        "after-source-commit:1:kill",
+        "after-source-commit:1:kill", "after-journal-line:1:kill",
     ]
 
     @Test(.timeLimit(.minutes(3)), arguments: World.allCases)
     func `what is put away later is reported as what is put away at once`(world: World) async throws {
         let expected = try await told(world, at: nil)
         #expect(expected.hook["event"] as? String == world.event)
-        #expect(expected.results.count == (world == .fails ? 0 : 1))
+        #expect(expected.results.count == (world == .fails ? 0 : 1) && expected.journal.count == 1)
         for fault in Self.faults {
             let late = try await told(world, at: fault)
             #expect(late.hook == expected.hook, "\(fault)")
@@ -125,8 +125,13 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: [World.moves, .fails])
-    func `a hook that had not run when the program was killed gets the report`(world: World) async throws {
+    func
+        `if the program is killed after the last record of a source, its hook gets the report, and so does the journal`(
+            world: World
+        ) async throws
+    {
         let expected = try await told(world, at: nil)
-        #expect(try await told(world, at: "after-finish-record:2:kill").hook == expected.hook)
+        let late = try await told(world, at: "after-finish-record:2:kill")
+        #expect(late.hook == expected.hook && late.journal == expected.journal)
     }
 }

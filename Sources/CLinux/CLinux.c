@@ -77,6 +77,11 @@ int clinux_openat(int directory, const char *path, int flags, mode_t mode)
     return openat(directory, path, flags, mode);
 }
 
+int clinux_pin(int directory, const char *name)
+{
+    return openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
 int clinux_open_unnamed(int directory, mode_t mode)
 {
     return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);

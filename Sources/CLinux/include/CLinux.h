@@ -30,6 +30,9 @@ int clinux_accept(int socket);
 // openat with a mode.
 int clinux_openat(int directory, const char *path, int flags, mode_t mode);
 
+// A descriptor that keeps a file, and can neither read nor write it.
+int clinux_pin(int directory, const char *name);
+
 // An unnamed file in a directory; it vanishes unless it is linked.
 int clinux_open_unnamed(int directory, mode_t mode);
 

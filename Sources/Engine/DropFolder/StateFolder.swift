@@ -6,8 +6,10 @@ import Synchronization
 /// The state folder as it was at the start, with the ledger in it. For any thread.
 final class StateFolder: Sendable {
     let path: BytePath
-    private let folder: FileIdentity
-    private let ledger: FileIdentity?
+    // Open as long as the program runs, so that a file system which numbers its files anew once nobody has them open
+    // gives them the same numbers.
+    private let folder: Directory
+    private let ledger: OpenFile?
     private let state = Mutex(State())
 
     private struct State {
@@ -20,8 +22,8 @@ final class StateFolder: Sendable {
     /// - Parameter path: the folder, with an open ledger in it.
     init(_ path: BytePath) throws(SystemError) {
         self.path = path
-        folder = try Directory(path).identity
-        ledger = try FileSystem.status(path.appending(Self.ledgerName))?.identity
+        folder = try Directory(path)
+        ledger = try folder.pinned(Self.ledgerName)
     }
 
     /// Why nothing may be begun, as of the last look; nil if the folder was as it was.
@@ -62,13 +64,13 @@ final class StateFolder: Sendable {
                     "the state folder '\(path.printable)' is gone, with the ledger; put it back, and the work goes on. A restart without it "
                         + "begins anew: what was queued, and which names belong to which source, is not known then")
             }
-            guard now.identity == folder else {
+            guard try now.identity == folder.identity else {
                 return Pause(
                     .missingState,
                     "another folder is at '\(path.printable)' than the state folder with the ledger; put that one back, and the work goes on"
                 )
             }
-            guard let ledger, try FileSystem.status(file)?.identity != ledger else { return nil }
+            guard let ledger, try FileSystem.status(file)?.identity != ledger.status().identity else { return nil }
             return Pause(
                 .missingState,
                 "the ledger '\(file.printable)' was removed or replaced; put it back, and the work goes on, or restart to work with what is there"

@@ -14,7 +14,8 @@ enum Loader {
         let isStacked = pages > 1 && image.pageHeight < image.height
         var facts = SourceFacts(
             format: format, size: PixelSize(image.width, isStacked ? image.pageHeight : image.height),
-            orientation: image.int("orientation") ?? 1, frames: pages, hasAlpha: picture.hasAlpha,
+            // A decoder of HEIF turns the picture by what the container says, and by that alone; EXIF repeats it.
+            orientation: format.isHEIF ? 1 : image.int("orientation") ?? 1, frames: pages, hasAlpha: picture.hasAlpha,
             colour: picture.pixels.colour,
             depth: picture.pixels.depth, hasProfile: picture.profile != nil,
             isInterlaced: (image.int("interlaced") ?? image.int("jpeg-multiscan") ?? 0) != 0,

@@ -92,6 +92,18 @@ package struct Directory: Sendable {
         return OpenFile(owning: descriptor)
     }
 
+    /// Keeps a file, whatever becomes of its name, without opening it for reading: its locks are not lost when this is
+    /// closed, as those of a process are with any other descriptor. Nil if there is none.
+    func pinned(_ name: BytePath) throws(SystemError) -> OpenFile? {
+        let descriptor = withPath(name) { clinux_pin(file.descriptor, $0) }
+        guard descriptor >= 0 else {
+            let error = SystemError("look at '\(shown(name))'")
+            if error.isAbsence { return nil }
+            throw error
+        }
+        return OpenFile(owning: descriptor)
+    }
+
     /// Makes a file; fails if the name is taken.
     package func making(_ name: BytePath, mode: UInt32 = 0o600) throws(SystemError) -> OpenFile {
         let descriptor = withPath(name) {

@@ -31,6 +31,9 @@ package enum TestMachine {
     /// Whether a file system can be mounted; a container may forbid it even to root.
     package static let canMount = isRoot && succeeds("mount -t tmpfs tmpfs . && umount --lazy \"$PWD\"")
 
+    /// Whether libheif decodes HEIC here.
+    package static let readsHEIC = succeeds("'\(CommandRunner.executable)' --version | grep -q 'reads heic'")
+
     /// Whether a namespace with mounts of its own can be made.
     package static let canUnshareMounts = isRoot && succeeds("unshare -m mount -t tmpfs tmpfs .")
 

@@ -1,4 +1,5 @@
 // Only workers that need libheif load it; names, content, assets and what is saved decide.
+import Foundation
 import TestSupport
 import Testing
 
@@ -35,6 +36,29 @@ import Testing
             "source: set\nrenditions: { a: { stages: [stitch], save: { format: png } } }", to: "set.yaml")
         let result = try await runner.run("run", "set.yaml", "sets", "-o", "sheets")
         #expect(result.exit == 0, "\(result.errors)")
+    }
+
+    // Of red and green above blue and white, turned as cameras do: by the container, and once more in words by EXIF.
+    @Test(
+        .enabled(if: TestMachine.readsHEIC),
+        arguments: [
+            (3, "white blue green red"), (6, "blue red white green"), (8, "green white red blue"),
+        ])
+    func `HEIC is turned as its container says, and not again for its EXIF`(turned: Int, corners: String) async throws {
+        let runner = try CommandRunner()
+        let fixture = URL(filePath: "\(Checkout.path)/Tests/Fixtures/pictures/turned-\(turned).heic")
+        try runner.folder.write(Array(try Data(contentsOf: fixture)), to: "in/a.heic")
+        try runner.folder.write("renditions: { a: { save: { format: png } } }", to: "p.yaml")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        let (width, height) = turned == 3 ? (100, 60) : (60, 100)
+        let names = ["red": "255 0 0", "green": "0 255 0", "blue": "0 0 255", "white": "255 255 255"]
+        for (corner, name) in corners.split(separator: " ").enumerated() {
+            let (x, y) = (corner % 2 == 0 ? 9 : width - 10, corner < 2 ? 9 : height - 10)
+            let found = try await runner.shell("vips getpoint out/a.png \(x) \(y)").output
+            let levels = found.split(separator: " ").compactMap { Double($0) }
+            let expected = names[String(name), default: ""].split(separator: " ").compactMap { Double($0) }
+            #expect(levels.count == 3 && zip(levels, expected).allSatisfy { abs($0 - $1) < 40 }, "\(name): \(found)")
+        }
     }
 
     private func avif(_ runner: CommandRunner, _ name: String) async throws {

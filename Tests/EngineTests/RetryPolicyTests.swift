@@ -66,10 +66,10 @@ import Testing
         #expect(RetryPolicy.delay(afterEnd: 99) == 300_000)
     }
 
-    @Test
-    func `a full disk is believed after a probe only: if there is room for one, it costs this source an attempt`() {
+    @Test func `a full disk never costs a source an attempt: what others may fit into, it waits to grow`() {
         #expect(decision(.diskFull, .noSpace) == .pause(Pause(.noSpace, "so")))
-        #expect(decision(.diskFull) == .retry)
+        #expect(decision(.diskFull) == .wait(30_000))
+        #expect(!policy.isFinal(.diskFull, attempt: 99))
     }
 
     @Test func `trouble with the outbox pauses the inbox; a crash says nothing about it, and does not ask`() {

@@ -63,8 +63,8 @@ package struct RetryPolicy: Equatable, Sendable {
         number > 1 ? RetryPolicy(attempts: 1).delay(afterAttempt: number - 1, because: .workerCrashed) : 0
     }
 
-    /// How long what was killed for want of memory waits for others to need less.
-    private static let wantOfMemory = 30_000
+    /// How long what lacks memory, or room on a disk that has some for others, waits for there to be more.
+    private static let wantOfRoom = 30_000
 
     /// Whether a source fails for good because of a failure of its n-th attempt, n from 1, if its surroundings are
     /// sound.
@@ -74,7 +74,7 @@ package struct RetryPolicy: Equatable, Sendable {
             case .workerCrashes: code == .workerCrashed
             case .everythingThatMayPass: code.isRetryable
             }
-        return !mayBeRetried || attempt >= attempts && code != .outOfMemory
+        return !mayBeRetried || attempt >= attempts && ![.outOfMemory, .diskFull].contains(code)
     }
 
     /// A recorded time as it holds now: never further away than the longest delay, whatever the mill file said when
@@ -82,8 +82,8 @@ package struct RetryPolicy: Equatable, Sendable {
     package func capped(_ notBefore: Int, now: Int) -> Int { min(notBefore, now + longest) }
 
     /// - Parameter surroundings: looks whether the outbox can be written to, and says why not. Only called if the
-    ///   failure may come from there. A full disk is believed only if there is no room for a probe either; if there is,
-    ///   the source itself is too large for what is left.
+    ///   failure may come from there. A full disk pauses the inbox only if there is no room for a probe either; if there
+    ///   is, others may fit into what is left.
     package func decide(after failure: Failure, surroundings: () -> Pause?) -> AfterFailure {
         switch scope {
         case .workerCrashes: decisionOfRun(failure.code, surroundings)
@@ -101,12 +101,13 @@ package struct RetryPolicy: Equatable, Sendable {
 
     private func decision(_ code: FailureCode, _ surroundings: () -> Pause?) -> AfterFailure {
         switch code {
-        case .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound, .timedOut:
+        case .outputNotWritable, .ioError, .permissionDenied, .notFound, .timedOut:
             surroundings().map { .pause($0) } ?? .retry
+        case .diskFull: surroundings().map { .pause($0) } ?? .wait(min(Self.wantOfRoom, longest))
         case .changedWhileRead, .workerCrashed:
             .retry
         // The system killed a worker that kept to its predicted memory: others need it at present.
-        case .outOfMemory: .wait(min(Self.wantOfMemory, longest))
+        case .outOfMemory: .wait(min(Self.wantOfRoom, longest))
         case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels,
             .tooLongSide, .tooManyBands,
             .tooMuchMetadata,

@@ -211,7 +211,10 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .nameInvalid: "Change `file` in the pipeline."
         case .outputTooLarge:
             "Choose a smaller size or another format, or raise the limit with \(either("`--max-output-bytes`", "`max-output-bytes`"))."
-        case .diskFull: "Make room, and run again; what was done stays."
+        case .diskFull:
+            place == .millFile
+                ? "Make room; until then it is tried again each half minute."
+                : "Make room, and run again; what was done stays."
         case .outputNotWritable: "Change the permissions of the output folder, or mount it for writing."
         case .ioError: "Look at the system's log (`dmesg`), and at the disk, its cable or the network."
         case .internal: "Please report it, with the detail from the report."

@@ -92,7 +92,8 @@ package struct Stitch: SetStage {
             lost.map {
                 Warning(
                     .overlapNotFound,
-                    "'stitch': no place was found at which picture \($0) fits the one before; all of it was put after that one")
+                    "'stitch': no place was found at which picture \($0) fits the one before; all of it was put after that one"
+                )
             }
                 + doubts.map(\.warning)
         }

@@ -74,7 +74,9 @@ import Vips
         #expect(overlap <= 2 * stripe + 24, "\(overlap) rows overlap")
     }
 
-    @Test func `a capture that shows nothing new is left out, with a warning if all of it is shown elsewhere too`() throws {
+    @Test func `a capture that shows nothing new is left out, with a warning if all of it is shown elsewhere too`()
+        throws
+    {
         let (cards, stripes) = (ScrolledPage(.cards, seed: 26), 40)
         let repeated = try TestPicture.make(width: 300, height: 400) { x, y in
             (20..<24).contains(x) ? [255, 0, 0] : y / stripes % 2 == 0 ? [220, 220, 220] : [250, 250, 250]

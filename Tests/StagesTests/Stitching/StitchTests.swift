@@ -124,7 +124,8 @@ import Vips
         #expect(joined.plan.warnings.map(\.code) == [.overlapNotFound, .overlapNotFound])
         #expect(
             joined.plan.warnings[0].message
-                == "'stitch': no place was found at which picture 2 fits the one before; all of it was put after that one")
+                == "'stitch': no place was found at which picture 2 fits the one before; all of it was put after that one"
+        )
         #expect(try joined.pixels[0, 30] == [255, 0, 0])
         #expect(try joined.pixels[5, 32] == PixelGrid(images[1])[5, 0])
     }

@@ -75,7 +75,7 @@ enum CommandNames {
             let others = RootCommand.configuration.subcommands.compactMap { $0.configuration.commandName }.filter {
                 $0 != command && options(of: $0).contains { $0.texts.contains(name) }
             }
-            let place = others.isEmpty ? "" : "; it is one of \(listed(others))"
+            let place = others.isEmpty ? "" : "; \(listed(others)) \(others.count == 1 ? "has" : "have") it"
             return "'\(command)' has no option \(oneLine(name))\(place); imagemill \(command) --help lists its own"
         }
         return nil
@@ -85,12 +85,6 @@ enum CommandNames {
         let path = RawArguments.paths([word])[0]
         return (try? FileSystem.status(path, followLinks: false))??.kind != nil
             || isNamedLikeAPicture(path, allowed: Set(SourceFormat.onRequest))
-    }
-
-    /// `run`, `run and plan`, `run, plan and shard`.
-    private static func listed(_ words: [String]) -> String {
-        words.count < 2
-            ? words.joined() : words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
     }
 
     /// - Parameter command: nil for the program itself.

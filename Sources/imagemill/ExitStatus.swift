@@ -34,7 +34,9 @@ enum ExitStatus {
             printError("\(counted(diagnostics.items.count, "mistake")) in \(diagnostics.file)\(ending)")
             return configuration
         case let problems as MillProblems:
-            printError(problems.description)
+            problems.mistakes.forEach { printError($0.painted(Paint(2))) }
+            problems.refusals.forEach { printError("imagemill: \($0)") }
+            if let sentence = problems.count { printError(sentence + ending) }
             return configuration
         case let error as SystemError:
             tell(error)
@@ -65,6 +67,15 @@ private func tell(_ error: SystemError) {
     printError("imagemill: \(error)")
     guard [EACCES, EPERM].contains(error.code), !error.isExplained else { return }
     printError("  give \(ThisUser.title) the right to it, or run this as another user")
+}
+
+extension MillProblems {
+    /// How many mistakes there are, and in which files; nil if none has a place in a file.
+    fileprivate var count: String? {
+        guard !mistakes.isEmpty else { return nil }
+        let files = mistakes.reduce(into: [String]()) { if !$0.contains($1.file) { $0.append($1.file) } }
+        return "\(counted(mistakes.reduce(refusals.count) { $0 + $1.items.count }, "mistake")) in \(listed(files))"
+    }
 }
 
 extension Diagnostics {

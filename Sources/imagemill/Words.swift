@@ -1,4 +1,4 @@
-// Numbers in sentences.
+// Numbers and lists in sentences.
 import Engine
 import Pipeline
 
@@ -13,4 +13,9 @@ func passedOverClause(_ reasons: [NoPicture: Int]) -> String {
     let formats = onRequest.map(\.rawValue).joined(separator: ",")
     return "; \(counted(count, "other file")) passed over"
         + (onRequest.isEmpty ? "" : "; --allow \(formats) reads \(which)")
+}
+
+/// `run`, `run and plan`, `run, plan and shard`.
+func listed(_ words: [String]) -> String {
+    words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
 }

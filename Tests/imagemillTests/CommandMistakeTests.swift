@@ -43,7 +43,7 @@ import Testing
         ),
         (
             "check p.yaml --allow svg", 64,
-            "imagemill: 'check' has no option --allow; it is one of run, plan and shard; imagemill check --help lists its own\n"
+            "imagemill: 'check' has no option --allow; run, plan and shard have it; imagemill check --help lists its own\n"
         ),
         (
             "check p.yaml --frobnicate", 64,

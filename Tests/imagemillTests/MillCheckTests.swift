@@ -181,6 +181,65 @@ import Testing
         #expect(Set(heads).count == heads.count, "\(result.errors)")
     }
 
+    @Test func `folders and names are checked though other keys of their inboxes are wrong`() async throws {
+        let runner = try runner(
+            """
+            state: in1/state
+            inboxes:
+              - { path: in1, outbox: out, pipeline: p.yaml, name: shop }
+              - { path: in1/sub, outbx: out, pipeline: p.yaml }
+              - { path: in3, outbox: in1, pipeline: p.yaml, originals: mov }
+              - { path: in4, outbox: in4/out, pipeline: in4/p.yaml, name: shop, settle: 5 }
+              - { path: in5, outbox: out, pipeline: p.yaml, name: [shop] }
+
+            """, folders: ["in1/sub", "out", "in3", "in4", "in5"])
+        try runner.folder.write("renditions: { web: { save: { format: webp } } }\n", to: "in4/p.yaml")
+        let result = try await runner.run("check", "mill.yaml")
+        #expect(result.exit == 78)
+        let folder = runner.folder.path
+        let expected = [
+            "3:5: error: inbox 'shop': the state folder '\(folder)/in1/state' is inside of the inbox '\(folder)/in1'",
+            "3:5: error: inbox 'shop': '\(folder)/in1' is the outbox of 'in3' too",
+            "3:5: error: inboxes 'shop' and 'sub': '\(folder)/in1/sub' is inside of '\(folder)/in1'",
+            "4:22: error: unknown key 'outbx' in the inbox", "5:60: error: ",
+            "6:5: error: inbox 'shop': the outbox '\(folder)/in4/out' is inside of the inbox",
+            "6:5: error: inbox 'shop': the pipeline 'in4/p.yaml' is in an inbox",
+            "6:5: error: two inboxes are called 'shop'", "6:77: error: expected a time", "7:55: error: 'name' expects",
+        ]
+        for words in expected {
+            #expect(result.errors.contains("mill.yaml:" + words), "\(words) is not in:\n\(result.errors)")
+        }
+        let count = result.errors.split(separator: "\n").count { $0.contains(": error: ") }
+        #expect(result.errors.hasSuffix("\n\(count) mistakes in mill.yaml\n"), "\(result.errors)")
+    }
+
+    @Test func `inboxes are kept apart though it is not understood where the state folder is`() async throws {
+        let runner = try runner(
+            "state: ~/state\ninboxes:\n  - { path: in, outbox: in/out, pipeline: p.yaml }\n", folders: ["in"])
+        let result = try await runner.run("check", "mill.yaml")
+        #expect(result.exit == 78)
+        #expect(result.errors.contains("mill.yaml:1:8: error: no shell reads this file"), "\(result.errors)")
+        #expect(result.errors.contains("mill.yaml:3:5: error: inbox 'in': the outbox '"), "\(result.errors)")
+        #expect(result.errors.hasSuffix("\n2 mistakes in mill.yaml\n"), "\(result.errors)")
+    }
+
+    @Test func `mistakes of several files are counted together, and a token has its place`() async throws {
+        let runner = try runner(
+            "state: state\nhttp: { address: '127.0.0.1:8080', token: gone }\ninboxes:\n  - { path: in, outbox: out, pipeline: bad.yaml }\n"
+        )
+        try runner.folder.write("renditions: { web: { save: { format: wepb } } }\n", to: "bad.yaml")
+        let result = try await runner.run("check", "mill.yaml")
+        #expect(result.exit == 78)
+        #expect(
+            result.errors.contains(
+                "mill.yaml:2:43: error: the 'token' of 'http' cannot be read: cannot open 'gone': No such file or directory\n  http: { address: '127.0.0.1:8080', token: gone }\n  \(String(repeating: " ", count: 42))^\n"
+            ), "\(result.errors)")
+        #expect(
+            result.errors.hasSuffix("\n2 mistakes in bad.yaml and mill.yaml\n"), "\(result.errors)")
+        let json = try await runner.run("check", "--json", "mill.yaml")
+        #expect(json.output.contains("\"column\" : 43"), "\(json.output)")
+    }
+
     @Test func `a budget of memory in which no picture fits is a mistake`() async throws {
         let runner = try runner("max-memory: 10\n" + one)
         let result = try await runner.run("check", "mill.yaml")

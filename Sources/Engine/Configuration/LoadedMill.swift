@@ -74,21 +74,26 @@ package struct LoadedMill: Sendable {
         guard let file = read else { throw written ?? Diagnostics(file: path, text: text, items: []) }
         var loader = MillPipelines(path: path)
         let pipelines = try file.inboxes.map { try loader.load($0.pipeline) }
-        for pipeline in file.otherPipelines { _ = try loader.load(pipeline) }
-        var mistakes = loader.mistakes
-        let own = (written?.items ?? []) + loader.problems
-        if !own.isEmpty { mistakes.insert(Diagnostics(file: path, text: text, items: own), at: 0) }
+        let others = try file.otherInboxes.map { inbox in
+            (part: inbox, files: try inbox.pipeline.flatMap { try loader.load($0)?.files } ?? [])
+        }
+        let (mistakes, problems) = (loader.mistakes, (written?.items ?? []) + loader.problems)
+        func found(_ more: [Diagnostic] = []) -> [Diagnostics] {
+            let own = problems + more
+            return (own.isEmpty ? [] : [Diagnostics(file: path, text: text, items: own)]) + mistakes
+        }
         // A file with mistakes may hold placeholders for the places of all inboxes.
-        guard written == nil || file.namesItsPlaces else { throw Self.problems(mistakes) }
-        guard let state = Self.state(file.state, at: path, environment: environment) else {
+        let hasPlaces = written == nil || file.namesItsPlaces
+        let state = hasPlaces ? Self.state(file.state, at: path, environment: environment) : nil
+        if hasPlaces && state == nil {
             throw MillProblems(
-                mistakes: mistakes,
+                mistakes: found(),
                 refusals: ["there is no place for the ledger: write 'state:' into '\(path)', or set $HOME"])
         }
-        let cache = file.cache.flatMap { Self.cache($0, in: path, environment: environment) }
-        if file.cache != nil && cache == nil {
+        let cache = hasPlaces ? file.cache.flatMap { Self.cache($0, in: path, environment: environment) } : nil
+        if hasPlaces && file.cache != nil && cache == nil {
             throw MillProblems(
-                mistakes: mistakes,
+                mistakes: found(),
                 refusals: ["there is no place for the cache: write its 'path' into '\(path)', or set $HOME"])
         }
         let folders = file.inboxes.map { (Self.absolute($0.path, path), Self.absolute($0.outbox, path)) }
@@ -101,14 +106,12 @@ package struct LoadedMill: Sendable {
         for (settings, (files, places)) in zip(file.inboxes, zip(files, places)) {
             if let places { layout.inboxes.append(MillLayout.Inbox(settings, at: places, files: files)) }
         }
+        layout.inboxes += Self.layouts(of: others, in: path, patience: patience)
         let misplaced = layout.refusals
-        let placed = misplaced.compactMap { refusal in refusal.position.map { Diagnostic($0, refusal.sentence) } }
-        if !placed.isEmpty { mistakes.append(Diagnostics(file: path, text: text, items: placed)) }
+        let all = found(misplaced.compactMap { refusal in refusal.position.map { Diagnostic($0, refusal.sentence) } })
         let refusals = moved + misplaced.filter { $0.position == nil }.map(\.sentence)
-        guard mistakes.isEmpty && refusals.isEmpty else {
-            // If all mistakes are in the mill file itself, they are counted.
-            throw written != nil && refusals.isEmpty
-                ? Self.problems(mistakes) : MillProblems(mistakes: mistakes, refusals: refusals)
+        guard all.isEmpty, refusals.isEmpty, let state else {
+            throw all.count == 1 && refusals.isEmpty ? all[0] : MillProblems(mistakes: all, refusals: refusals)
         }
         (self.file, self.state, self.cache, self.path, self.layout) = (file, state, cache, path, layout)
         inboxes = zip(zip(file.inboxes, folders), zip(pipelines, zip(files, places))).compactMap { pair, found in
@@ -121,10 +124,6 @@ package struct LoadedMill: Sendable {
                     hooks: Self.hooks(settings, path))
             }
         }
-    }
-
-    private static func problems(_ mistakes: [Diagnostics]) -> any Error {
-        mistakes.count == 1 ? mistakes[0] : MillProblems(mistakes: mistakes, refusals: [])
     }
 
     /// Finds out where the folders of an inbox are. Waits for their file systems.
@@ -171,6 +170,29 @@ package struct LoadedMill: Sendable {
         }
         let end = Moment.now + patience
         return looks.map { $0.value(until: end) ?? nil }
+    }
+
+    /// Where the folders of inboxes with mistakes are, as far as they are known and can be looked at in time.
+    /// - Parameter inboxes: each with its files that are read at every start.
+    private static func layouts(
+        of inboxes: [(part: PartOfInbox, files: [(what: String, path: BytePath)])], in millFile: String,
+        patience: Duration
+    ) -> [MillLayout.Inbox] {
+        let looks = inboxes.map { part, files in
+            let (inbox, outbox) = (
+                part.path.map { absolute($0, millFile) }, part.outbox.map { absolute($0, millFile) }
+            )
+            return Background { () -> MillLayout.Inbox? in
+                guard let inbox else { return nil }
+                let mounts = MountTable.current
+                return try? MillLayout.Inbox(
+                    name: part.name, inbox: FolderPlace.looking(inbox, mounts),
+                    outbox: outbox.map { try FolderPlace.looking($0, mounts) },
+                    files: MillLayout.files(files), position: part.position)
+            }
+        }
+        let end = Moment.now + patience
+        return looks.compactMap { $0.value(until: end) ?? nil }
     }
 
     /// The state folder of a mill file, without a look at its pipelines and folders.

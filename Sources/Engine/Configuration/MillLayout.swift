@@ -32,14 +32,20 @@ struct MillLayout: Sendable {
     struct Inbox: Sendable {
         let name: String
         let inbox: FolderPlace
-        let outbox: FolderPlace
+        /// Nil if it is not understood where it is.
+        let outbox: FolderPlace?
         /// Files that are read at every start, with what they are: the pipeline and its assets.
         var files: [(what: String, place: FolderPlace)] = []
         /// Its position in the mill file.
         var position: Position?
+
+        fileprivate var folders: [(what: String, place: FolderPlace)] {
+            [("inbox", inbox)] + [outbox].compactMap(\.self).map { ("outbox", $0) }
+        }
     }
 
-    let state: FolderPlace
+    /// Nil if it is not understood where it is.
+    let state: FolderPlace?
     /// The folders in `state` that hold sources of ours: work, done, failed.
     var shelves: [FolderPlace] = []
     var cache: FolderPlace?
@@ -63,7 +69,7 @@ struct MillLayout: Sendable {
     private func refusals(of one: Inbox, at index: Int) -> [String] {
         var sentences: [String] = []
         let title = "inbox '\(one.name)'"
-        for (what, folder) in [("inbox", one.inbox), ("outbox", one.outbox)] where folder.isNoFolder {
+        for (what, folder) in one.folders where folder.isNoFolder {
             sentences.append("\(title): the \(what) '\(folder.path.printable)' is no folder")
         }
         for (what, file) in one.files where inboxes.contains(where: { file.isAtOrBelow($0.inbox) }) {
@@ -78,9 +84,9 @@ struct MillLayout: Sendable {
     }
 
     private func state(_ one: Inbox, _ title: String) -> [String] {
-        [("inbox", one.inbox), ("outbox", one.outbox)].flatMap { what, folder in
+        one.folders.flatMap { what, folder in
             let shown = "'\(folder.path.printable)'"
-            if state.isAtOrBelow(folder) {
+            if let state, state.isAtOrBelow(folder) {
                 return [
                     "\(title): the state folder '\(state.path.printable)' is inside of the \(what) \(shown); keep them apart"
                 ]
@@ -93,7 +99,7 @@ struct MillLayout: Sendable {
 
     private func cache(_ one: Inbox, _ title: String) -> [String] {
         guard let cache else { return [] }
-        return [("inbox", one.inbox), ("outbox", one.outbox)].compactMap { what, folder in
+        return one.folders.compactMap { what, folder in
             let (shown, own) = ("'\(folder.path.printable)'", "'\(cache.path.printable)'")
             if cache.isAtOrBelow(folder) {
                 return "\(title): the cache \(own) is inside of the \(what) \(shown); keep them apart"
@@ -104,9 +110,10 @@ struct MillLayout: Sendable {
     }
 
     private func outbox(of other: Inbox, against one: Inbox) -> [String] {
-        let (inbox, outbox) = ("'\(one.inbox.path.printable)'", "'\(other.outbox.path.printable)'")
+        guard let place = other.outbox else { return [] }
+        let (inbox, outbox) = ("'\(one.inbox.path.printable)'", "'\(place.path.printable)'")
         let whose = one.name == other.name ? "" : " of '\(other.name)'"
-        switch (other.outbox.isAtOrBelow(one.inbox), one.inbox.isAtOrBelow(other.outbox)) {
+        switch (place.isAtOrBelow(one.inbox), one.inbox.isAtOrBelow(place)) {
         case (true, true):
             return ["inbox '\(one.name)': \(inbox) is the outbox\(whose) too; choose another folder for the renditions"]
         case (true, false):
@@ -134,11 +141,13 @@ struct MillLayout: Sendable {
 
 extension MillLayout {
     /// Looks where the folders are that all inboxes share.
-    init(state: BytePath, cache: BytePath?) throws(SystemError) {
+    init(state: BytePath?, cache: BytePath?) throws(SystemError) {
         let mounts = MountTable.current
-        self.init(state: try .looking(state, mounts), inboxes: [])
-        for name in ["work", "done", "failed"] {
-            shelves.append(try .looking(state.appending(BytePath(name)), mounts))
+        self.init(state: try state.map { path throws(SystemError) in try .looking(path, mounts) }, inboxes: [])
+        if let state {
+            for name in ["work", "done", "failed"] {
+                shelves.append(try .looking(state.appending(BytePath(name)), mounts))
+            }
         }
         if let cache { self.cache = try .looking(cache, mounts) }
     }

@@ -16,8 +16,8 @@ package struct MillFile: Sendable {
     package let drain: Duration
     private let limitGroup: MillLimits
 
-    /// The pipelines of inboxes that have mistakes and are not in `inboxes`.
-    package let otherPipelines: [WrittenPath]
+    /// The inboxes that have mistakes and are not in `inboxes`.
+    package let otherInboxes: [PartOfInbox]
 
     /// Reads a mill file.
     /// - Parameter file: the name to show in messages.
@@ -50,7 +50,7 @@ package struct MillFile: Sendable {
         state = group.state
         workers = group.workers
         inboxes = group.inboxes.inboxes
-        otherPipelines = group.inboxes.otherPipelines
+        otherInboxes = group.inboxes.others
         cache = group.cache
         http = group.http
         drain = group.drain
@@ -61,6 +61,9 @@ package struct MillFile: Sendable {
     package var namesItsPlaces: Bool {
         ![state, cache?.path].compactMap(\.self).contains(WrittenPath.placeholder)
     }
+
+    /// The pipelines of inboxes that have mistakes.
+    package var otherPipelines: [WrittenPath] { otherInboxes.compactMap(\.pipeline) }
 
     /// The ledger's folder as a text names it, whatever else is wrong with the text; nil if it names none.
     package static func state(in text: String) -> WrittenPath? {

@@ -40,6 +40,13 @@ package struct MillInbox: Sendable {
     }
 }
 
+/// What is understood of an inbox that has mistakes; nil for what is not.
+package struct PartOfInbox: Sendable {
+    package let name: String
+    package let path, outbox, pipeline: WrittenPath?
+    package let position: Position
+}
+
 /// The parameters of an inbox.
 struct InboxGroup: ParameterGroup {
     let path, outbox, pipeline: WrittenPath
@@ -57,6 +64,8 @@ struct InboxGroup: ParameterGroup {
     let isolates: Bool
     let keepDone, keepFailed: Retention?
     let onSuccess, onFailure, onPause: HookSettings?
+    /// Those of the keys for folders and for the name that were understood.
+    private let understood: Set<String>
 
     init(_ p: inout Parameters) {
         path = p.required("path", "The folder to watch, with its sub-folders.")
@@ -116,6 +125,9 @@ struct InboxGroup: ParameterGroup {
         )
         onFailure = p.optional("on-failure", "The same for a source that has failed for good.")
         onPause = p.optional("on-pause", "The same when the inbox pauses.")
+        understood = Set(
+            ["path", "outbox", "pipeline"].filter { p.has($0) && p.understood($0) }
+                + ["name"].filter { p.understood($0) })
         if let name, !Self.canName(name) { p.problem(at: "name", "the name '\(name)' cannot be the name of a folder") }
         if incompleteAfter < settle {
             p.problem(at: "incomplete-after", "'incomplete-after' is shorter than 'settle'; it must be longer")
@@ -132,6 +144,16 @@ struct InboxGroup: ParameterGroup {
     private var defaultName: String {
         let last = BytePath(path.text).withoutTrailingSlashes.lastComponent.text
         return Self.canName(last) ? last : "inbox"
+    }
+
+    var hasKnownName: Bool { understood.contains("name") }
+
+    /// What the inbox is as far as it is understood.
+    func part(at position: Position) -> PartOfInbox {
+        func known(_ path: WrittenPath, _ key: String) -> WrittenPath? { understood.contains(key) ? path : nil }
+        return PartOfInbox(
+            name: (hasKnownName ? name : nil) ?? defaultName, path: known(path, "path"),
+            outbox: known(outbox, "outbox"), pipeline: known(pipeline, "pipeline"), position: position)
     }
 
     func inbox(at position: Position) -> MillInbox {
@@ -152,8 +174,8 @@ struct InboxGroup: ParameterGroup {
 struct InboxList: ParameterValue {
     /// Those without mistakes.
     let inboxes: [MillInbox]
-    /// The pipelines of the others.
-    var otherPipelines: [WrittenPath] = []
+    /// The others, as far as they are understood.
+    var others: [PartOfInbox] = []
 
     static var expectation: String { "a list of inboxes, each with 'path', 'outbox' and 'pipeline'" }
     static var schema: JSONValue { ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/inbox"]] }
@@ -163,42 +185,31 @@ struct InboxList: ParameterValue {
     static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> InboxList? {
         guard case .list(let items) = node.content else { return nil }
         if items.isEmpty { log.problem(node.position, "'inboxes' is empty: nothing would be watched") }
-        var (inboxes, known): ([MillInbox], [MillInbox]) = ([], [])
-        var otherPipelines: [WrittenPath] = []
+        var (inboxes, others): ([MillInbox], [PartOfInbox]) = ([], [])
+        var (known, names): ([PartOfInbox], Set<String>) = ([], [])
         for item in items {
             let problemsBefore = log.problems.count
-            let group = Parameters.read(InboxGroup.self, from: item, owner: "the inbox", &log)
-            guard let inbox = group?.inbox(at: item.position) else { continue }
+            guard let group = Parameters.read(InboxGroup.self, from: item, owner: "the inbox", &log) else { continue }
             let isRight = log.problems.count == problemsBefore
-            if !isRight {
-                // An inbox with problems holds placeholders, whose consequences are no mistakes of the user.
-                if item.wrote(inbox.pipeline, at: "pipeline") { otherPipelines.append(inbox.pipeline) }
-                guard item.wrote(inbox.path, at: "path") else { continue }
-            }
-            if let other = known.first(where: { $0.path.text == inbox.path.text }) {
+            let part = group.part(at: item.position)
+            if let path = part.path, let other = known.first(where: { $0.path?.text == path.text }) {
                 log.problem(
                     item.position,
-                    "the folder '\(inbox.path.text)' is an inbox already, in line \(other.position.line); remove one of them"
+                    "the folder '\(path.text)' is an inbox already, in line \(other.position.line); remove one of them"
                 )
                 // Its folders are those of the other one, which is no further mistake.
-                if isRight { otherPipelines.append(inbox.pipeline) }
+                others.append(
+                    PartOfInbox(
+                        name: part.name, path: nil, outbox: nil, pipeline: part.pipeline, position: part.position))
                 continue
             }
-            if isRight && known.contains(where: { $0.name == inbox.name }) {
+            if part.path != nil, group.hasKnownName, !names.insert(part.name).inserted {
                 log.problem(
-                    item.position, "two inboxes are called '\(inbox.name)'; give one of them a 'name' of its own")
+                    item.position, "two inboxes are called '\(part.name)'; give one of them a 'name' of its own")
             }
-            known.append(inbox)
-            if isRight { inboxes.append(inbox) }
+            known.append(part)
+            if isRight { inboxes.append(group.inbox(at: item.position)) } else { others.append(part) }
         }
-        return InboxList(inboxes: inboxes, otherPipelines: otherPipelines)
-    }
-}
-
-extension YAMLNode {
-    /// Whether a path is what a mapping has at a key, and no placeholder.
-    fileprivate func wrote(_ path: WrittenPath, at key: String) -> Bool {
-        guard case .mapping(let entries) = content else { return false }
-        return entries.contains { $0.key == key && $0.value.text == path.text && $0.value.position == path.position }
+        return InboxList(inboxes: inboxes, others: others)
     }
 }

@@ -154,7 +154,7 @@ struct PipelineGroup: ParameterGroup {
     private func checkNames(_ p: inout Parameters) {
         var owners: [Name: (title: String, rendition: Rendition)] = [:]
         // A size may tell two names apart, which only the plan knows.
-        for rendition in namedRenditions where rendition.isWhole && rendition.layout == .plain {
+        for rendition in namedRenditions where rendition.hasKnownName && rendition.layout == .plain {
             guard !rendition.template.namesSize || rendition.width != nil else { continue }
             for scale in rendition.scales {
                 let ext = rendition.sameFormat.isEmpty ? rendition.save.format.fileExtension : "{ext}"

@@ -17,6 +17,8 @@ package struct Rendition: Sendable {
     package let position: Position
     /// Everything in it was understood.
     let isWhole: Bool
+    /// Everything that decides the names of its files was understood, whatever else was not.
+    let hasKnownName: Bool
     /// What decides its pixels and its bytes, as one text: all that is written but the name, `file` and `scale`.
     package let canonical: String
     /// The same of `save` alone.
@@ -59,6 +61,7 @@ struct RenditionGroup: ParameterGroup {
     let save: SaveList
     let file: NameTemplate?
     let layout: Layout
+    let hasKnownName: Bool
 
     init(_ p: inout Parameters) {
         scales = p.optional(
@@ -77,6 +80,8 @@ struct RenditionGroup: ParameterGroup {
         )
         layout = p.optional(
             "layout", .plain, "`freedesktop`: named and marked so that file managers take it for their own thumbnail.")
+        let isSaved = p.has("save") && p.understood("save") || file.map { !$0.parts.contains(.ext) } ?? false
+        hasKnownName = isSaved && p.understood("file", "scale", "widths", "layout")
         checkScales(&p)
         checkWidths(&p)
         checkLayout(&p)
@@ -214,7 +219,7 @@ struct RenditionMap: ParameterValue {
                 name: name, scales: group.scales.scales, stages: group.stages.uses + part.resize,
                 save: part.way.settings, file: group.file,
                 layout: group.layout, width: part.width, sameFormat: part.way.sameFormat, position: entry.keyPosition,
-                isWhole: isWhole,
+                isWhole: isWhole, hasKnownName: group.hasKnownName,
                 canonical: part.node.canonical(without: ["file", "scale"]), canonicalSave: part.way.node.canonical)
         }
     }

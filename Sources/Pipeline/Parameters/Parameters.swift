@@ -28,8 +28,8 @@ package struct Parameters {
     package private(set) var descriptions: [ParameterDescription] = []
     /// What must be there and is not, with what is expected.
     private var missing: [(key: String, expectation: String)] = []
-    /// Some value was not what was expected and was replaced by a placeholder.
-    private var hasBrokenValue = false
+    /// The keys whose values were not what was expected and were replaced by placeholders.
+    private var brokenKeys: Set<String> = []
 
     private init(mode: Mode, log: ReadingLog) {
         self.mode = mode
@@ -117,12 +117,21 @@ package struct Parameters {
     /// Whether the user wrote this key. Always false when describing.
     package func has(_ key: String) -> Bool { node(key) != nil }
 
+    /// Whether what is written for these keys was understood, and no misspelt key may mean one of them. Asked after all
+    /// keys of the type.
+    package func understood(_ keys: String...) -> Bool {
+        guard case .reading(let entries, _, _) = mode else { return true }
+        let known = descriptions.map(\.key)
+        let meant = entries.filter { !known.contains($0.key) }.compactMap { nearestWord(to: $0.key, among: known) }
+        return brokenKeys.isDisjoint(with: keys) && !meant.contains(where: keys.contains)
+    }
+
     /// Notes a mistake that no single value shows, such as two parameters that exclude each other.
     ///
     /// Without a key, or if the key is not written, the mapping itself is the place. Does nothing when describing, nor
     /// if a value was not understood: what follows from a placeholder is no mistake of the user's.
     package mutating func problem(at key: String? = nil, _ message: String) {
-        guard case .reading(let entries, let position, _) = mode, !hasBrokenValue else { return }
+        guard case .reading(let entries, let position, _) = mode, brokenKeys.isEmpty else { return }
         let entry = entries.first { $0.key == key }
         log.problem(entry?.keyPosition ?? position, message)
     }
@@ -161,7 +170,7 @@ package struct Parameters {
     private mutating func value<Value: ParameterValue>(_ key: String, expectation: String? = nil) -> Value? {
         guard let node = node(key) else { return nil }
         let problemsBefore = log.problems.count
-        defer { hasBrokenValue = hasBrokenValue || log.problems.count > problemsBefore }
+        defer { if log.problems.count > problemsBefore { brokenKeys.insert(key) } }
         if let value = Value.read(node, &log) { return value }
         if log.problems.count == problemsBefore {
             let expectation = expectation ?? Value.expectation

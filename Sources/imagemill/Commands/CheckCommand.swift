@@ -92,7 +92,9 @@ struct CheckCommand: RenderingCommand {
         try await checkPipelines(of: file, at: path, mill, workers, &findings)
         let missing = LoadedMill.hookProblems(of: file.inboxes, in: path)
         if !missing.isEmpty { findings.add(Diagnostics(file: path, text: text, items: missing)) }
-        if let http = file.http { try findings.value { try checkToken(http, beside: BytePath(path)) } }
+        if let token = file.http?.token, let problem = try tokenProblem(file.http, beside: BytePath(path)) {
+            findings.add(Diagnostics(file: path, text: text, items: [Diagnostic(token.position, problem)]))
+        }
         guard let mill, findings.isEmpty else { throw findings.error }
         let count = mill.inboxes.count
         let head = counted(count, "inbox", "inboxes")
@@ -143,14 +145,21 @@ struct CheckCommand: RenderingCommand {
         _ = try placed.place(inbox, at: try found.get())
     }
 
-    private func checkToken(_ http: HTTPSettings, beside file: BytePath) throws {
+    /// Why the token cannot be used; nil if it can.
+    private func tokenProblem(_ http: HTTPSettings?, beside file: BytePath) throws -> String? {
+        guard let http, let token = http.token?.resolved(beside: file) else { return nil }
         do throws(SystemError) {
-            if let token = http.token?.resolved(beside: file) { _ = try OpenFile.reading(token) }
+            _ = try OpenFile.reading(token)
         } catch {
             // One that only the user of the service can read is no mistake.
-            if error.code == EACCES { return }
+            if error.code == EACCES { return nil }
         }
-        _ = try HTTPListener.token(http, beside: file)
+        do {
+            _ = try HTTPListener.token(http, beside: file)
+            return nil
+        } catch let found as MillProblems {
+            return found.refusals.joined(separator: "; ")
+        }
     }
 
     private func sentence(_ inbox: LoadedMill.Inbox) -> String {

@@ -34,6 +34,27 @@ struct PipelineFileTests {
     }
 
     @Test
+    func `one name for two files is told though other keys of their renditions are wrong`() {
+        let text = """
+            renditions:
+              a: { save: { format: jpeg }, fil: x }
+              b: { save: { format: jpeg }, stags: [] }
+              c: { save: { format: jpeg, qualty: 3 }, file: a.jpg, stags: [] }
+              d: { save: { format: jpeg }, file: a.jpg }
+              e: { save: { format: jpeg }, file: "{stem}.{ext}" }
+              f: { save: { format: wepb }, file: "{stem}.{ext}" }
+              g: { save: { format: jpeg }, file: "{stem}.{ext}", scal: 2 }
+              h: { file: a.jpg, save: [ { format: jpeg } ], colour: x }
+            """
+        let clashes = mistakes(text).filter { $0.contains("would write the same file") }
+        #expect(
+            clashes.map { $0.prefix { $0 != ";" } } == [
+                "5:3 'd' would write the same file as 'c': 'a.jpg'",
+                "9:3 'h' would write the same file as 'd': 'a.jpg'",
+            ], "\(mistakes(text))")
+    }
+
+    @Test
     func `a broken file with five mistakes gives five`() {
         let text = """
             profile: none

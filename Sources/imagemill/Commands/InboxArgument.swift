@@ -1,27 +1,54 @@
 import ArgumentParser
+import Engine
+import Pipeline
 
-/// An inbox of a running drop folder.
+/// Inboxes of a running drop folder.
 struct InboxArgument: ParsableArguments {
     @Argument(
         help:
-            "The mill file that `imagemill watch` was started with, if the daemon is to be found by it, and the inbox's name.",
+            "The mill file that `imagemill watch` was started with, if the daemon is to be found by it, and the names of inboxes.",
         completion: .file())
     var words: [String] = []
 
-    func validate() throws {
-        guard (1...2).contains(words.count) else {
+    /// - Throws: `ValidationError` if it cannot be told which inboxes are meant.
+    func validate(for daemon: DaemonOptions) throws {
+        let (mill, inboxes) = named
+        guard let first = words.first else {
             throw ValidationError("name the inbox, after the mill file if you name that")
         }
-        guard words.count == 2 || ![".yaml", ".yml"].contains(where: words[0].hasSuffix) else {
-            throw ValidationError("'\(words[0])' is a mill file; name the inbox after it")
+        guard !inboxes.isEmpty else { throw ValidationError("'\(first)' is a mill file; name the inbox after it") }
+        guard mill != nil || inboxes.count == 1 || daemon.isNamed else {
+            throw ValidationError(
+                "'\(oneLine(first))' is no mill file; for several inboxes name the mill file before them, or use --state, --socket or --service"
+            )
         }
     }
 
+    /// A mill file comes first, and is known by its name or by what is in it.
+    private var named: (mill: String?, inboxes: [String]) {
+        guard let first = words.first, Self.isMill(first) else { return (nil, words) }
+        return (first, Array(words.dropFirst()))
+    }
+
+    private static func isMill(_ word: String) -> Bool {
+        if [".yaml", ".yml"].contains(where: word.hasSuffix) { return true }
+        return (try? LoadedPipeline.text(of: word)).map(MillFile.isLikely) ?? false
+    }
+
+    /// Asks for each inbox in turn, and says what came of it.
     func ask(_ daemon: DaemonOptions, isPaused: Bool) throws {
-        let request = PauseRequest(inbox: words[words.count - 1], isPaused: isPaused)
-        let mill = words.count == 2 ? words[0] : nil
-        let reply = try daemon.ask(.pause(request), of: mill, as: ControlReply.self, withinSeconds: 30)
-        reply.print()
-        if !reply.ok { throw ExitStatus.someFailed }
+        let (mill, inboxes) = named
+        if let mill, FileSystem.isAbsent(RawArguments.paths([mill])[0]) {
+            printError("imagemill: there is no mill file '\(oneLine(mill))'")
+            throw ExitStatus.configuration
+        }
+        var areAllDone = true
+        for inbox in inboxes {
+            let request = PauseRequest(inbox: inbox, isPaused: isPaused)
+            let reply = try daemon.ask(.pause(request), of: mill, as: ControlReply.self, withinSeconds: 30)
+            reply.print()
+            areAllDone = areAllDone && reply.ok
+        }
+        if !areAllDone { throw ExitStatus.someFailed }
     }
 }

@@ -1,17 +1,17 @@
 import ArgumentParser
 
-/// `imagemill pause`: an inbox takes nothing until it is resumed.
+/// `imagemill pause`: inboxes take nothing until they are resumed.
 struct PauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Pauses an inbox of the running drop folder until it is resumed.",
+        abstract: "Pauses inboxes of the running drop folder until they are resumed.",
         discussion: """
             Example: imagemill pause mill.yaml photos
-                     imagemill pause --state /var/lib/imagemill photos
+                     imagemill pause --state /var/lib/imagemill photos scans
 
             Running jobs finish, and nothing more is taken; what arrives stays in the inbox. The pause lasts over restarts. It runs no on-pause hook.
 
-            Exit codes: 0 it is paused, 1 it is not, 75 no daemon is running.
+            Exit codes: 0 all are paused, 1 some are not, 75 no daemon is running.
             """)
 
     @OptionGroup
@@ -19,6 +19,8 @@ struct PauseCommand: ParsableCommand {
 
     @OptionGroup(title: "The daemon")
     var daemon: DaemonOptions
+
+    func validate() throws { try inbox.validate(for: daemon) }
 
     func run() throws { try inbox.ask(daemon, isPaused: true) }
 }

@@ -16,6 +16,9 @@ struct DaemonOptions: ParsableArguments {
     @Option(help: "The service imagemill@NAME.")
     var service: String?
 
+    /// It is found without a mill file, and is not the usual one.
+    var isNamed: Bool { socket != nil || state != nil || service != nil }
+
     /// Asks the daemon.
     /// - Parameter mill: the mill file that it was started with; nil if the user has not named it.
     func ask<Answer: Decodable>(

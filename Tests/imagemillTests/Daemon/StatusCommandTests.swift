@@ -153,6 +153,69 @@ import Testing
         #expect(text.hasPrefix("1 inbox paused, 1 paused by request\n"), "\(text)")
     }
 
+    @Test func `events that wait for their hook are listed by inbox`() {
+        var document = StatusDocument(process: 1, state: .running, started: FakeDaemon.time, uptimeSeconds: 60)
+        var inbox = StatusDocument.Inbox(
+            name: "shop\n", path: ShownPath(BytePath("/in")), outbox: ShownPath(BytePath("/out")), pipeline: "p.yaml",
+            watching: .events)
+        (inbox.hooksWaiting, inbox.oldestHookSeconds) = (12, 730)
+        document.inboxes = [inbox]
+        let text = StatusTable(status: document, paint: Paint(1, arguments: [])).text
+        #expect(text.hasPrefix("12 hook events wait, oldest 12 min\n"), "\(text)")
+        #expect(
+            text.contains(
+                "\nwaiting for hooks:\n  shop\\n: 12 events, the oldest for 12 min 10 s; the log says why\n"),
+            "\(text)")
+    }
+
+    @Test func `on a narrow terminal each inbox has a line of its own, without zeros`() {
+        func lines(_ columns: Int?) -> [Substring] {
+            let table = StatusTable(status: FakeDaemon.busy, columns: columns, paint: Paint(1, arguments: []))
+            return table.text.split(separator: "\n")
+        }
+        for columns in [40, 89] {
+            let narrow = lines(columns)
+            #expect(narrow.contains("in\\n: 4 failed, 1 blocked, 2 settling, 1 waiting, 10 done"), "\(narrow)")
+            #expect(narrow.contains("share: paused") && !narrow.contains { $0.hasPrefix("inbox ") }, "\(narrow)")
+        }
+        for columns in [nil, 90] {
+            #expect(lines(columns).contains { $0.hasPrefix("inbox  state ") })
+        }
+    }
+
+    @Test(arguments: ["pause", "resume"])
+    func `several inboxes are paused and resumed, and none is taken for a mill file`(command: String) async throws {
+        let runner = try CommandRunner()
+        let daemon = FakeDaemon()
+        let server = try serve(runner, daemon)
+        defer { server.stop() }
+        let both = try await runner.run(command, "news", "raw", "--state", "state")
+        #expect(both.exit == 0 && both.output == "done\ndone\n", "\(both.errors)")
+        try runner.folder.write("state: state\ninboxes: []\n", to: "mill")
+        #expect(try await runner.run(command, "mill", "news", "raw").exit == 0)
+        let asked = ["news", "raw"].map { ControlRequest.pause(PauseRequest(inbox: $0, isPaused: command == "pause")) }
+        #expect(daemon.requests == asked + asked)
+        let unclear = try await runner.run(command, "news", "raw")
+        #expect(
+            unclear.exit == 64 && unclear.errors.contains("'news' is no mill file; for several inboxes"),
+            "\(unclear.errors)")
+        for options in [[], ["--state", "state"]] {
+            let gone = try await runner.run([command, "gone.yaml", "raw"] + options)
+            #expect(
+                gone.exit == 78 && gone.errors == "imagemill: there is no mill file 'gone.yaml'\n", "\(gone.errors)")
+        }
+        #expect(daemon.requests.count == 4)
+    }
+
+    @Test func `if one of several inboxes is not there, the others are paused all the same`() async throws {
+        let runner = try CommandRunner()
+        let daemon = FakeDaemon(reply: ControlReply(ok: false, "there is no inbox 'x'"))
+        let server = try serve(runner, daemon)
+        defer { server.stop() }
+        #expect(try await runner.run("pause", "a", "b", "--state", "state").exit == 1)
+        #expect(daemon.requests.count == 2)
+    }
+
     @Test func `a daemon without trouble is well in the first line`() {
         let document = StatusDocument(process: 1, state: .running, started: FakeDaemon.time, uptimeSeconds: 60)
         let text = StatusTable(status: document, paint: Paint(1, arguments: [])).text

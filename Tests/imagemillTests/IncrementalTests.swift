@@ -139,6 +139,13 @@ import Testing
             dry.errors
                 == "1 of 2 sources can be rendered, 1 of which failed before, 1 unchanged; nothing was written\n",
             "\(dry.errors)")
+        for form in ["--json", "--json-lines"] {
+            let document = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run", form)
+            #expect(document.output.contains(#/"failed-before":"corrupt: /#), "\(document.output)")
+            #expect(document.output.components(separatedBy: "failed-before").count == 2)
+        }
+        let report = try await runner.run("run", "p.yaml", "in", "-o", "out", "--json")
+        #expect(report.exit == 1 && !report.output.contains("failed-before"))
     }
 
     @Test func `--why before any run says that the source was never done, and makes no output folder`() async throws {

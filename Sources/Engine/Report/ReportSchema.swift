@@ -87,6 +87,11 @@ package enum ReportSchema {
         optional: [
             "peak-memory-bytes": count, "predicted-memory-bytes": count,
             "inbox": ["type": "string", "description": "Of a drop folder: the name of the inbox."],
+            "failed-before": [
+                "type": "string",
+                "description":
+                    "Of a dry run, which looks at no pixels: why the source failed in an earlier run.",
+            ],
         ])
 
     /// One source's document.

@@ -22,6 +22,7 @@ extension SourceReport {
             engine
         case peakMemory = "peak-memory-bytes"
         case predictedMemory = "predicted-memory-bytes"
+        case failedBefore = "failed-before"
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -39,6 +40,7 @@ extension SourceReport {
         try container.encode(milliseconds, forKey: .milliseconds)
         try container.encodeIfPresent(peakMemory, forKey: .peakMemory)
         try container.encodeIfPresent(predictedMemory, forKey: .predictedMemory)
+        try container.encodeIfPresent(failedBefore, forKey: .failedBefore)
         try container.encode(engine, forKey: .engine)
     }
 
@@ -56,6 +58,7 @@ extension SourceReport {
         milliseconds = try container.decode(Times.self, forKey: .milliseconds)
         peakMemory = try container.decodeIfPresent(Int.self, forKey: .peakMemory)
         predictedMemory = try container.decodeIfPresent(Int.self, forKey: .predictedMemory)
+        failedBefore = try container.decodeIfPresent(String.self, forKey: .failedBefore)
         engine = try container.decode(EngineVersions.self, forKey: .engine)
     }
 }

@@ -80,6 +80,8 @@ package struct SourceReport: Sendable, Codable {
     package var peakMemory: Int?
     /// Bytes that the worker was expected to need at most.
     package var predictedMemory: Int?
+    /// In a dry run, which looks at no pixels: why the source failed in an earlier run.
+    package var failedBefore: String?
     /// What made it.
     let engine: EngineVersions
 

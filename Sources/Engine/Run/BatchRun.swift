@@ -67,6 +67,8 @@ package final class BatchRun: JobSite {
     private let observer: any BatchObserver
     /// Where results are recorded for the next run; nil if nothing is.
     private let results: ResultRecord?
+    /// In a dry run: why sources failed in an earlier one, by their paths from the output folder.
+    private let failedBefore: [BytePath: String]
     /// What has to reach the disk before the run is done; nil if nothing has.
     private let written: WrittenFiles?
     private let store = MemoryJobStore()
@@ -115,6 +117,7 @@ package final class BatchRun: JobSite {
         self.report = report
         self.observer = observer
         self.results = results
+        failedBefore = settings.render.isDryRun ? work.failedBefore : [:]
         written = settings.isDurable ? WrittenFiles(in: settings.outbox.path) : nil
         var state = State(sources: work.toDo, unchanged: work.unchanged)
         state.summary.sources = work.toDo.count + work.unchanged.count
@@ -278,7 +281,9 @@ package final class BatchRun: JobSite {
         turns.end(order: place(of: job))
         var report = report
         let source = source(of: job)
-        report.source.location = settings.outbox.identity(of: job.path)
+        let location = settings.outbox.identity(of: job.path)
+        report.source.location = location
+        report.failedBefore = failedBefore[location]
         report.source.typed = source.typed
         let finished = FinishedSource(
             source: source, report: report, fingerprint: fingerprint, outputs: files ?? Fingerprint([]))

@@ -6,14 +6,11 @@ import Synchronization
 final class DryRunListing: BatchObserver {
     private let progress: Progress
     private let outbox: BytePath
-    /// Why sources failed in an earlier run, by their paths from the output folder.
-    private let failedBefore: [BytePath: String]
     private let lines = Mutex<[(path: BytePath, text: String)]>([])
 
-    init(progress: Progress, outbox: BytePath, failedBefore: [BytePath: String]) {
+    init(progress: Progress, outbox: BytePath) {
         self.progress = progress
         self.outbox = outbox
-        self.failedBefore = failedBefore
     }
 
     func begin(sources: Int) { progress.begin(sources: sources) }
@@ -28,7 +25,7 @@ final class DryRunListing: BatchObserver {
         progress.finished(report, summary)
         guard report.error == nil else { return }
         // No pixel is looked at: what was wrong with them the last time is not found.
-        let before = report.source.location.flatMap { failedBefore[$0] }.map { "; failed before: \(oneLine($0))" } ?? ""
+        let before = report.failedBefore.map { "; failed before: \(oneLine($0))" } ?? ""
         let text = report.renditions.map { renditionLine(report, $0, in: outbox) + before + "\n" }.joined()
         lines.withLock { $0.append((report.source.path, text)) }
     }

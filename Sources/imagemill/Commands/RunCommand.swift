@@ -217,8 +217,7 @@ struct RunCommand: RenderingCommand {
 
     private func observer(_ preparation: Preparation, _ progress: Progress) -> any BatchObserver {
         dryRun && !json && !jsonLines
-            ? DryRunListing(
-                progress: progress, outbox: preparation.outbox.path, failedBefore: preparation.work.failedBefore)
+            ? DryRunListing(progress: progress, outbox: preparation.outbox.path)
             : progress
     }
 

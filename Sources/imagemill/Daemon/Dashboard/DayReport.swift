@@ -1,5 +1,6 @@
 // The page of what was done in the last day, from the journal.
 import Engine
+import Glibc
 import Pipeline
 
 /// The report page that the dashboard links to.
@@ -13,7 +14,13 @@ struct DayReport {
     /// Reads the journal and waits for it.
     var response: HTTPResponse {
         let since = timestamp(milliseconds: wallClock() - 24 * 3_600_000)
-        guard let document = try? self.document(since: since) else {
+        let found: ReportDocument?
+        do {
+            found = try document(since: since)
+        } catch {
+            return HTTPResponse(HTTPRefusal(.unavailable, "the journal cannot be read: \(error)"))
+        }
+        guard let document = found else {
             return .text("Nothing was finished in the last 24 hours, as far as the journal says.\n", .notFound)
         }
         // The page has a policy of its own, for its script. Here it is alone: it can ask for nothing of the daemon's.
@@ -22,11 +29,15 @@ struct DayReport {
             headers: [("Content-Security-Policy", "sandbox allow-scripts allow-modals")])
     }
 
-    private func document(since: String) throws -> ReportDocument {
+    /// - Returns: nil if nothing was finished since then.
+    private func document(since: String) throws(SystemError) -> ReportDocument? {
         let (text, isCut) = try tail()
-        let whole = try ReportDocument(text)
+        guard !text.isEmpty else { return nil }
+        guard let whole = try? ReportDocument(text) else {
+            throw SystemError("read '\(journal.printable)'", code: EBADMSG, because: "no line of it is a report")
+        }
         let entries = whole.entries.filter { $0.started >= since }
-        guard !entries.isEmpty else { throw ReportDocument.NoReport(found: nil) }
+        guard !entries.isEmpty else { return nil }
         let isShortened = entries.count > Self.mostEntries || isCut && entries.count == whole.entries.count
         let shown = Array(entries.suffix(Self.mostEntries))
         let notice =
@@ -36,10 +47,16 @@ struct DayReport {
     }
 
     /// The end of the journal, and of the one that was put aside before if there is room, in whole lines.
-    private func tail() throws -> (text: [UInt8], isCut: Bool) {
+    private func tail() throws(SystemError) -> (text: [UInt8], isCut: Bool) {
         var text: [UInt8] = []
         for path in [journal, BytePath(journal.bytes + Array(".1".utf8))] {
-            guard let file = try? OpenFile.reading(path) else { continue }
+            let file: OpenFile
+            do throws(SystemError) {
+                file = try OpenFile.reading(path)
+            } catch {
+                if error.code == ENOENT { continue }
+                throw error
+            }
             let (size, room) = (try file.status().bytes, Self.mostBytes - text.count)
             let start = max(0, size - room)
             var part = try file.bytes(at: start, count: size - start)

@@ -9,8 +9,9 @@ struct DaemonRoutes: HTTPRoutes {
 
     func handle(_ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling {
         let control = control
-        switch (request.method, request.path) {
-        case (.get, "/"), (.head, "/"): return .now(DashboardPage.response)
+        // The connection leaves out the body.
+        switch (request.method == .head ? .get : request.method, request.path) {
+        case (.get, "/"): return .now(DashboardPage.response)
         case (.get, let path) where DashboardPage.icons[path] != nil: return .now(DashboardPage.icons[path]!)
         case (.get, "/api/status"): return .now(.json(control.status()))
         case (.get, "/api/dashboard"): return .now(.json(DashboardDocument(control)))
@@ -19,10 +20,10 @@ struct DaemonRoutes: HTTPRoutes {
             let text = DaemonMetrics(status: control.status(), activity: control.activity, standing: control.standing)
                 .text
             return .now(HTTPResponse(type: DaemonMetrics.type, body: Array(text.utf8)))
-        case (.get, "/healthz"), (.head, "/healthz"):
+        case (.get, "/healthz"):
             if let missing = control.missingState { return .now(.text("\(missing)\n", .unavailable)) }
             return .now(control.isAlive ? .text("alive\n") : .text("the flow does not move\n", .unavailable))
-        case (.get, "/readyz"), (.head, "/readyz"):
+        case (.get, "/readyz"):
             let state = control.status().state
             return .now(.text("\(state.rawValue)\n", state == .running ? .ok : .unavailable))
         case (.post, "/api/reload"):

@@ -133,6 +133,41 @@ import Testing
         #expect(throws: HTTPRefusal.self) { try answer(routes, "/api/failures/picture", ["name": "nowhere/x"]) }
     }
 
+    @Test(arguments: [
+        "/", "/icon.svg", "/api/status", "/api/dashboard", "/api/events", "/metrics", "/healthz", "/readyz",
+        "/api/history", "/api/configuration", "/report", "/api/retry", "/api/failures",
+    ])
+    func `what can be read can be asked for its head too`(path: String) throws {
+        let routes = DaemonRoutes(control: FakeDaemon())
+        guard case .now(let head) = try routes.handle(HTTPRequest(method: .head, path: path, headers: [:])) else {
+            return
+        }
+        #expect(try head.status == answer(routes, path).status)
+    }
+
+    @Test func `what changes something refuses the method`() {
+        let routes = DaemonRoutes(control: FakeDaemon())
+        for path in ["/api/reload", "/api/pause", "/api/resume"] {
+            #expect(throws: HTTPRefusal(.methodNotAllowed, "'\(path)' does not take HEAD")) {
+                try routes.handle(HTTPRequest(method: .head, path: path, headers: [:]))
+            }
+        }
+    }
+
+    @Test func `the page of the last day tells a journal that cannot be read from one without news`() throws {
+        let folder = try TemporaryFolder()
+        let journal = BytePath(folder.path("journal.jsonl"))
+        #expect(DayReport(journal: journal).response.status == .notFound)
+        try folder.write("\u{0}\u{0}\n", to: "journal.jsonl")
+        #expect(DayReport(journal: journal).response.status == .unavailable)
+        try FileManager.default.removeItem(atPath: journal.text)
+        #expect(symlink("journal.jsonl", journal.text) == 0)
+        let broken = DayReport(journal: journal).response
+        #expect(broken.status == .unavailable)
+        let text = String(decoding: broken.body, as: UTF8.self)
+        #expect(text.contains("the journal cannot be read: cannot open '\(journal.text)'"), "\(text)")
+    }
+
     @Test func `health and readiness are told apart`() throws {
         var starting = FakeDaemon.busy
         starting.state = .draining

@@ -5,6 +5,7 @@ const meanings = {
   colour: 'color', colours: 'color', grey: 'gray', jpg: 'jpeg', tif: 'tiff', k8s: 'kubernetes', eta: 'progress', hotfolder: 'drop folder',
   apache: 'reverse proxy', caddy: 'reverse proxy', traefik: 'reverse proxy', apt: 'package', ubuntu: 'systems', mac: 'macos', smb: 'samba', cifs: 'samba',
   favicon: 'icon', hidpi: 'scales', retina: 'scales', upscale: 'enlarge',
+  cr2: 'raw', cr3: 'raw', nef: 'raw', arw: 'raw', dng: 'raw', ftp: 'sftp', lambda: 'aws',
 };
 
 // Words of a question that say nothing about what is looked for.

@@ -21,6 +21,17 @@ package enum Machine {
     /// Files that this process may have open.
     package static var descriptorLimit: Int { max(64, Int(clamping: sysconf(CInt(_SC_OPEN_MAX)))) }
 
+    /// Files that this process has open; nil if the system does not tell.
+    package static var openDescriptors: Int? {
+        guard let folder = try? Directory(BytePath("/proc/self/fd")), let names = try? DirectoryStream(folder) else {
+            return nil
+        }
+        var count = 0
+        while let name = try? names.next() { count += name.isEmpty ? 0 : 1 }
+        // The folder itself, and the look into it.
+        return count - 2
+    }
+
     /// How wide a terminal is, in characters; nil if the descriptor is no terminal, or it does not say.
     package static func terminalColumns(_ descriptor: CInt) -> Int? {
         let columns = Int(clinux_terminal_columns(descriptor))

@@ -1,5 +1,6 @@
 // What the daemon tells Prometheus.
 import Engine
+import FoundationEssentials
 import Pipeline
 
 /// What Prometheus reads at `/metrics`.
@@ -50,8 +51,9 @@ struct DaemonMetrics {
             "When a source of the inbox was last done; not there if none was since the start.")
         for inbox in status.inboxes {
             let (counts, label) = (counts(inbox), ("inbox", inbox.name))
-            for (code, count) in counts.failures.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-                failures.add(Double(count), [label, ("code", code.rawValue)])
+            // A counter that began with its first failure would show no increase for it. One code is of plans only.
+            for code in FailureCode.allCases where code != .changedSincePlan {
+                failures.add(Double(counts.failures[code] ?? 0), [label, ("code", code.rawValue)])
             }
             renditions.add(Double(counts.renditions), [label])
             bytes.add(Double(counts.renditionBytes), [label])
@@ -174,11 +176,27 @@ struct DaemonMetrics {
             Metric(
                 "process_cpu_seconds_total", .counter, "Time that the supervisor itself has computed.",
                 Machine.processorSeconds),
-            Metric(
-                "process_start_time_seconds", .gauge, "When the daemon was started, in seconds since 1970.",
-                Double(wallClock() / 1000 - status.uptimeSeconds)),
+            started,
+            openFiles,
             Metric(
                 "process_max_fds", .gauge, "Files that the supervisor may have open.", Double(Machine.descriptorLimit)),
         ]
+    }
+
+    /// The time that was noted at the start: one that is computed anew each time would jump by a second now and then.
+    private var started: Metric {
+        var metric = Metric(
+            "process_start_time_seconds", .gauge, "When the daemon was started, in seconds since 1970.")
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        if let time = try? Date(status.started, strategy: style) {
+            metric.add((time.timeIntervalSince1970 * 1000).rounded() / 1000, [])
+        }
+        return metric
+    }
+
+    private var openFiles: Metric {
+        var metric = Metric("process_open_fds", .gauge, "Files that the supervisor has open.")
+        if let count = Machine.openDescriptors { metric.add(Double(count), []) }
+        return metric
     }
 }

@@ -56,14 +56,31 @@ import Testing
             "imagemill_cache_hits_total 7",
             "imagemill_configuration_refused 1",
             #"imagemill_failures_total{inbox="share",code="truncated"} 1"#,
+            #"imagemill_failures_total{inbox="share",code="corrupt"} 0"#,
+            #"imagemill_failures_total{inbox="a \"quoted\\ name",code="truncated"} 0"#,
+            "process_start_time_seconds 1795217400.123",
             #"imagemill_renditions_total{inbox="share"} 1"#, #"imagemill_rendition_bytes_total{inbox="share"} 99"#,
             #"imagemill_last_success_timestamp_seconds{inbox="share"} 3600"#,
             #"imagemill_hook_retries_total{inbox="share"} 1"#, #"imagemill_hook_losses_total{inbox="share"} 4"#,
+            #"imagemill_hooks_waiting{inbox="share"} 4"#, #"imagemill_hooks_oldest_seconds{inbox="share"} 725"#,
+            #"imagemill_hooks_waiting{inbox="a \"quoted\\ name"} 0"#,
             #"imagemill_settling_files{inbox="a \"quoted\\ name"} 2"#,
             #"imagemill_disk_free_bytes{inbox="share",folder="outbox"} 5"#,
             #"imagemill_disk_bytes{inbox="share",folder="outbox"} 100"#,
             #"imagemill_paused{inbox="share",reason="by-request"} 0"#,
         ] { #expect(lines.contains(line), "\(line)") }
+    }
+
+    @Test func `files that are open are counted`() throws {
+        func count() throws -> Int {
+            let line = try #require(text().split(separator: "\n").first { $0.hasPrefix("process_open_fds ") })
+            return try #require(Int(line.dropFirst("process_open_fds ".count)))
+        }
+        // Other tests open files meanwhile.
+        let before = try count()
+        let files = try (0..<200).map { _ in try OpenFile.reading(BytePath("/dev/null")) }
+        let after = try count()
+        withExtendedLifetime(files) { #expect(before > 2 && (100...300).contains(after - before)) }
     }
 
     @Test(.enabled(if: Self.hasPromtool, "skipped: there is no promtool (apt install prometheus)"))

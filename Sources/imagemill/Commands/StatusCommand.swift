@@ -43,7 +43,9 @@ struct StatusCommand: ParsableCommand {
         printOutput(
             json
                 ? Engine.json(status, pretty: true) + "\n"
-                : StatusTable(status: status, failures: failures, isVerbose: verbose).text)
+                : StatusTable(
+                    status: status, failures: failures, isVerbose: verbose, columns: Machine.terminalColumns(1)
+                ).text)
         let needsHelp =
             status.inboxes.contains { $0.state == .paused && $0.paused?.reason != .byRequest || $0.blocked > 0 }
             || status.reload.state == .refused

@@ -8,6 +8,8 @@ struct StatusTable {
     var failures: [String: StandingFailures] = [:]
     /// All inboxes, folders and files are shown, however many there are.
     var isVerbose = false
+    /// The terminal's width; nil if it is none.
+    var columns: Int?
     var paint = Paint(1)
 
     /// The status as text. Trouble comes first.
@@ -65,10 +67,32 @@ struct StatusTable {
     private static let mostInboxes = 10
     /// More inboxes than these are shown without their folders.
     private static let mostPlaces = 5
+    /// On a narrower terminal the lines of the table would wrap.
+    private static let tableColumns = 90
 
     private var inboxes: [String] {
-        let titles = ["inbox", "state", "settling", "ready", "blocked", "in progress", "waiting", "done", "failed"]
         let shown = isVerbose || status.inboxes.count <= Self.mostInboxes ? status.inboxes : busiest
+        let isNarrow = columns.map { $0 < Self.tableColumns } ?? false
+        let lines = isNarrow ? shown.map(line) : shown.isEmpty ? [] : table(of: shown)
+        let more = status.inboxes.count - shown.count
+        guard more > 0 else { return lines }
+        return lines + ["and \(counted(more, "other inbox", "other inboxes")); --verbose lists all"]
+    }
+
+    /// An inbox in a line, the worst first, without zeros.
+    private func line(_ inbox: StatusDocument.Inbox) -> String {
+        let numbers = [
+            ("failed", failedNow(inbox) ?? inbox.failed), ("blocked", inbox.blocked), ("settling", inbox.settling),
+            ("ready", inbox.ready), ("in progress", inbox.inProgress), ("waiting", inbox.waiting),
+            ("done", inbox.done),
+        ]
+        let state = inbox.state == .running ? [] : [inbox.state.rawValue]
+        let parts = state + numbers.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        return "\(oneLine(inbox.name)): \(parts.isEmpty ? "nothing yet" : parts.joined(separator: ", "))"
+    }
+
+    private func table(of shown: [StatusDocument.Inbox]) -> [String] {
+        let titles = ["inbox", "state", "settling", "ready", "blocked", "in progress", "waiting", "done", "failed"]
         let rows = shown.map { inbox in
             let state = inbox.state == .running ? "watching by \(inbox.watching.rawValue)" : inbox.state.rawValue
             let numbers = [

@@ -96,6 +96,7 @@ final class Daemon: DaemonControl {
         let turn: Duration = sink.hasLiveLines ? .milliseconds(250) : Self.turn
         let interval = min(manager?.watchdogInterval ?? turn, turn)
         var told = ""
+        spools.look(at: folder.status.inboxes)
         while !stopping.isRaised {
             var waiting = [pollfd(fd: stopping.descriptor, events: Int16(POLLIN), revents: 0)]
             _ = poll(&waiting, 1, CInt(clamping: Int(interval / .milliseconds(1))))

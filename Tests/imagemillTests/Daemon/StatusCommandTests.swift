@@ -20,7 +20,7 @@ import Testing
         #expect(result.exit == 1, "an inbox is paused")
         #expect(
             result.output == #"""
-                1 inbox paused, configuration refused, some failed, 1 blocked, 3 hook events lost, cache not used
+                1 inbox paused, configuration refused, failed/ of 1 inbox cannot be read, 1 blocked, 3 hook events lost, cache not used
                 imagemill \#(imagemillVersion), process 42: running for 1 d 2 h; 1 of 4 workers busy, 6 queued, the oldest for 1 min 15 s, 50 MiB
 
                 the configuration was refused at \#(localTime(FakeDaemon.time)); the one before is still in use:

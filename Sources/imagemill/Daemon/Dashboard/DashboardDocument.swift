@@ -60,7 +60,13 @@ struct DashboardDocument: Encodable, Sendable {
         status = control.status()
         let counts = standing.compactMapValues { $0.failures?.count }
         disks = Self.disks(standing)
-        headline = Headline(status, failed: counts.values.reduce(0, +), lowDisks: disks.count(where: \.isLow))
+        // The pause of an inbox is said already, and its folders may not be there yet.
+        let awaited = status.inboxes.count { standing[$0.name] == nil && $0.state != .paused }
+        headline = Headline(
+            status,
+            failed: Headline.Failed(
+                count: counts.values.reduce(0, +), unreadable: standing.count - counts.count, awaited: awaited),
+            lowDisks: disks.count(where: \.isLow))
         let queued = status.inboxes.filter { $0.state != .paused }.reduce(0) {
             $0 + $1.ready + $1.inProgress + $1.waiting
         }

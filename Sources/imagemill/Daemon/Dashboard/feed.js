@@ -56,13 +56,15 @@ function showTiles(all) {
   const inboxes = all.status.inboxes;
   const sum = key => inboxes.reduce((total, inbox) => total + inbox[key], 0);
   const failed = Object.values(all.failures.counts).reduce((total, value) => total + value, 0);
-  const tiles = [["paused", inboxes.filter(inbox => inbox.paused).length, "#paused-section", "bad"], ["failed", failed, "#failures-section", "bad"],
+  // Some folders may not be known.
+  const least = inboxes.every(inbox => inbox.name in all.failures.counts) ? "" : failed ? number(failed) + "+" : "?";
+  const tiles = [["paused", inboxes.filter(inbox => inbox.paused).length, "#paused-section", "bad"], ["failed", failed, "#failures-section", "bad", least],
     ["blocked", sum("blocked"), "#inboxes-section", "bad"], ["queued", all.status.queue.depth, "#inboxes-section", ""],
     ["settling", sum("settling"), "#inboxes-section", ""], ["running", all.status.workers.busy, "#running-section", ""]];
-  list($("tiles"), tiles, tile => tile[0], () => element("a", "", [element("b"), element("span")]), (node, [name, value, target, color]) => {
+  list($("tiles"), tiles, tile => tile[0], () => element("a", "", [element("b"), element("span")]), (node, [name, value, target, color, text]) => {
     node.setAttribute("href", value ? target : "#inboxes-section");
     node.className = value ? color : "zero";
-    set(node.querySelector("b"), number(value));
+    set(node.querySelector("b"), text || number(value));
     set(node.querySelector("span"), name);
   });
 }

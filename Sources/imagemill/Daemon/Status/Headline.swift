@@ -18,10 +18,18 @@ struct Headline: Codable, Equatable, Sendable {
 
     init(level: Level, sentence: String) { (self.level, self.sentence) = (level, sentence) }
 
-    /// - Parameters:
-    ///   - failed: sources that are in a folder `failed/`; nil if no such folder could be read.
-    ///   - lowDisks: how many disks are nearly full.
-    init(_ status: StatusDocument, failed: Int?, lowDisks: Int = 0) {
+    /// What is known of the folders `failed/`.
+    struct Failed: Equatable, Sendable {
+        /// Sources in those that could be read.
+        var count: Int
+        /// How many could not be read.
+        var unreadable = 0
+        /// How many were not looked at yet.
+        var awaited = 0
+    }
+
+    /// - Parameter lowDisks: how many disks are nearly full.
+    init(_ status: StatusDocument, failed: Failed, lowDisks: Int = 0) {
         var parts = Self.troubles(status, failed: failed, lowDisks: lowDisks)
         let needsHelp = !parts.isEmpty
         if status.queue.depth > 0 {
@@ -39,23 +47,35 @@ struct Headline: Codable, Equatable, Sendable {
     }
 
     /// What somebody should look at, the worst first; nothing if all is well. Parameters as above.
-    static func troubles(_ status: StatusDocument, failed: Int?, lowDisks: Int = 0) -> [String] {
+    static func troubles(_ status: StatusDocument, failed: Failed, lowDisks: Int = 0) -> [String] {
         let inboxes = status.inboxes
         let blocked = inboxes.reduce(0) { $0 + $1.blocked }
         let requested = inboxes.count { $0.paused?.reason == .byRequest }
         let paused = pausedByTrouble(status)
         var parts: [String] = []
         if status.state != .running { parts.append(status.state == .starting ? "starting" : "stopping") }
-        if inboxes.contains(where: { $0.paused?.reason == .missingState }) { parts.append("state folder missing") }
+        let lacksState = inboxes.contains { $0.paused?.reason == .missingState }
+        if lacksState { parts.append("state folder missing") }
         if paused > 0 { parts.append("\(counted(paused, "inbox", "inboxes")) paused") }
         if requested > 0 { parts.append("\(requested) paused by request") }
         if status.reload.state == .refused { parts.append("configuration refused") }
         if lowDisks > 0 { parts.append("\(counted(lowDisks, "disk")) nearly full") }
-        if let failed, failed > 0 { parts.append("\(failed) failed") }
-        if failed == nil, !status.recentFailures.isEmpty { parts.append("some failed") }
+        if failed.count > 0 { parts.append("\(failed.count) failed") }
+        // The folders are missing with the state folder.
+        if failed.unreadable > 0, !lacksState {
+            parts.append("failed/ of \(counted(failed.unreadable, "inbox", "inboxes")) cannot be read")
+        }
         if blocked > 0 { parts.append("\(blocked) blocked") }
         if status.hooks.lost > 0 { parts.append("\(counted(status.hooks.lost, "hook event")) lost") }
+        let lateHooks = inboxes.filter(\.hasLateHooks)
+        if let oldest = lateHooks.compactMap(\.oldestHookSeconds).max() {
+            let count = lateHooks.reduce(0) { $0 + $1.hooksWaiting }
+            parts.append("\(count == 1 ? "1 hook event waits" : "\(count) hook events wait"), oldest \(span(oldest))")
+        }
         if status.cache?.trouble != nil { parts.append("cache not used") }
+        if failed.awaited > 0 {
+            parts.append("looking into failed/ of \(counted(failed.awaited, "inbox", "inboxes"))")
+        }
         return parts
     }
 

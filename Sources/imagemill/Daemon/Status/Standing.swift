@@ -35,6 +35,8 @@ final class StandingWatch: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
     private static let pause = Duration.seconds(30)
+    /// The same if the folder of failures could not be read: it may be back soon.
+    private static let pauseAfterTrouble = Duration.seconds(5)
     /// A folder with very much in it is looked at so much less often.
     private static let share = 100
     /// Failed sources of each inbox that the dashboard lists, and whose notes are kept in memory.
@@ -92,7 +94,8 @@ final class StandingWatch: Sendable {
             DiskSpace(of: disk.path).map { Standing.Disk(role: disk.role, path: disk.path, space: $0) }
         }
         let took = start.milliseconds(until: .now)
-        let pause = max(Self.pause, .milliseconds(took * Self.share))
+        let usual = found.failures == nil ? Self.pauseAfterTrouble : Self.pause
+        let pause = max(usual, .milliseconds(took * Self.share))
         entries.withLock { entries in
             guard let entry = entries[inbox] else { return }
             let revision = entry.revision + (found.failures == known ? 0 : 1)

@@ -25,10 +25,16 @@ struct StatusTable {
     // MARK: - What is wrong
 
     private var verdict: String {
-        let counts = status.inboxes.compactMap { failures[$0.name]?.count ?? $0.failedNow }
-        let troubles = Headline.troubles(status, failed: counts.isEmpty ? nil : counts.reduce(0, +))
+        // Before its folders are made, nothing of an inbox can have failed.
+        let counts = status.inboxes.filter { $0.failedFolder != nil || failedNow($0) != nil }.map(failedNow)
+        let failed = Headline.Failed(
+            count: counts.reduce(0) { $0 + ($1 ?? 0) }, unreadable: counts.count { $0 == nil })
+        let troubles = Headline.troubles(status, failed: failed)
         return troubles.isEmpty ? paint.green("all is well") : paint.red(troubles.joined(separator: ", "))
     }
+
+    /// How many of an inbox are in its folder `failed/`; nil if that is not known.
+    private func failedNow(_ inbox: StatusDocument.Inbox) -> Int? { failures[inbox.name]?.count ?? inbox.failedNow }
 
     private var head: String {
         let memory = Self.amount(status.memory.residentBytes)
@@ -98,17 +104,13 @@ struct StatusTable {
             let numbers = [
                 inbox.settling, inbox.ready, inbox.blocked, inbox.inProgress, inbox.waiting, inbox.done,
                 // As the first line and the list count them: those that are there now.
-                failures[inbox.name]?.count ?? inbox.failedNow ?? inbox.failed,
+                failedNow(inbox) ?? inbox.failed,
             ]
             return [oneLine(inbox.name), state] + numbers.map { $0 == 0 ? "-" : "\($0)" }
         }
-        let table = Self.table([titles] + rows).enumerated().map {
+        return Self.table([titles] + rows).enumerated().map {
             $0.offset == 0 ? paint.bold($0.element) : $0.element
         }
-        let more = status.inboxes.count - shown.count
-        guard more > 0 else { return table }
-        let others = "and \(counted(more, "other inbox", "other inboxes")); --verbose lists all"
-        return (shown.isEmpty ? [] : table) + [others]
     }
 
     /// Those in which something is wrong, then those in which something happens.

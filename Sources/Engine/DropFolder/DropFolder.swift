@@ -369,11 +369,12 @@ package final class DropFolder: Sendable {
         let controllers = controllers
         let paths = Dictionary(controllers.map { ($0.name, $0.path) }) { first, _ in first }
         let running = lanes.running.map { (paths[$0.inbox] ?? BytePath($0.inbox), $0) }
-        let losses = self.running.withLock { $0 }?.hooks.losses ?? []
+        let hooks = self.running.withLock { $0 }?.hooks
+        let (losses, waiting) = (hooks?.losses ?? [], hooks?.waiting ?? [])
         return state.withLock { state in
             DropFolderStatus(
                 inboxes: controllers.map(\.status), running: running, failures: state.failures,
-                hookLosses: losses, isDraining: state.isDraining, workers: workerCount,
+                hookLosses: losses, hooksWaiting: waiting, isDraining: state.isDraining, workers: workerCount,
                 lostWorkers: state.lostWorkers, cache: state.cache?.status, budget: memory.total,
                 reserved: memory.reserved)
         }

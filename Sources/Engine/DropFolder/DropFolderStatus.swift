@@ -40,6 +40,8 @@ package struct DropFolderStatus: Sendable {
     package let failures: [RecentFailure]
     /// Lost events of the last day, the latest last.
     package let hookLosses: [HookLoss]
+    /// Events that hooks have not received yet, by inbox, with the age of the oldest in milliseconds.
+    package let hooksWaiting: [(inbox: String, count: Int, age: Int)]
     package let isDraining: Bool
     package let workers: Int
     /// Workers that died, hung or lied.

@@ -35,6 +35,8 @@ package final class HookRunner: Sendable {
         var resumes = Moment.now
         /// Those of the last day, the latest last.
         var losses: [HookLoss] = []
+        /// As of the last count.
+        var waiting: [WaitingHooks] = []
     }
 
     /// What follows from an attempt.
@@ -48,6 +50,8 @@ package final class HookRunner: Sendable {
     private static let mostAtOnce = 4
     private static let mostOfInbox = 2
     private static let pauseAfterTrouble = Duration.seconds(5)
+    /// In a flood, events are not counted after each.
+    private static let betweenCounts = Duration.seconds(1)
     /// The machine may sleep, which ends no wait but lets the store's time go on.
     private static let longestWait = Duration.seconds(60)
 
@@ -102,6 +106,12 @@ package final class HookRunner: Sendable {
         return state.note { $0.losses.filter { $0.time >= start } }
     }
 
+    /// The events that were not delivered yet, by inbox, each with the age of the oldest in milliseconds.
+    package var waiting: [(inbox: String, count: Int, age: Int)] {
+        let now = store.now
+        return state.note { $0.waiting }.map { ($0.inbox, $0.count, max(0, now - $0.created)) }
+    }
+
     // MARK: - What happens
 
     /// A job is about to end. Its event is recorded afterwards; a crash in between loses nothing.
@@ -154,11 +164,19 @@ package final class HookRunner: Sendable {
     // MARK: - The thread
 
     private func keepTelling() {
-        while let running = waitForWork() {
+        var nextCount = Moment.now
+        var isCounted = false
+        while let running = waitForWork(until: isCounted ? .never : nextCount) {
             let due: [HookRecord]
+            isCounted = false
             do throws(StoreError) {
                 try recordEndings()
                 due = try store.dueHooks(ofEachInbox: 2 * Self.mostOfInbox)
+                if nextCount <= .now {
+                    let waiting = try store.waitingHooks()
+                    state.note { $0.waiting = waiting }
+                    (nextCount, isCounted) = (.now + Self.betweenCounts, true)
+                }
             } catch {
                 // The lanes meet the same trouble, and pause their inboxes for it.
                 state.change { $0.resumes = .now + Self.pauseAfterTrouble }
@@ -190,11 +208,12 @@ package final class HookRunner: Sendable {
         state.change { $0.hasEnded = true }
     }
 
+    /// - Parameter time: there is something else to do at that time.
     /// - Returns: the running hooks; nil when the runner has stopped.
-    private func waitForWork() -> [Int: String]? {
+    private func waitForWork(until time: Moment) -> [Int: String]? {
         let next = (try? store.nextHook()).flatMap(\.self)
         let due = next.map { Moment.now + .milliseconds(max(10, $0 - store.now)) } ?? .never
-        let end = min(due, .now + Self.longestWait)
+        let end = min(due, time, .now + Self.longestWait)
         return state.look { state in
             if state.isStopping { return state.running.isEmpty ? .ready(nil) : .wait(until: .never) }
             guard .now >= state.resumes else { return .wait(until: state.resumes) }

@@ -19,6 +19,18 @@ package struct HookRecord: Equatable, Sendable {
     package let created: Int
 }
 
+/// Events of one inbox that its hooks have not received yet.
+package struct WaitingHooks: Equatable, Sendable {
+    package let inbox: String
+    package let count: Int
+    /// When the oldest happened, in the ledger's time.
+    let created: Int
+
+    package init(inbox: String, count: Int, created: Int) {
+        (self.inbox, self.count, self.created) = (inbox, count, created)
+    }
+}
+
 extension SQLiteJobStore {
     /// What is kept at most; of more, the oldest is dropped.
     static let mostHooks = 10_000
@@ -82,6 +94,21 @@ extension SQLiteJobStore {
             try Int.fetchOne(
                 database, sql: "SELECT min(not_before) FROM hooks WHERE body IS NOT NULL AND not_before > ?",
                 arguments: [now])
+        }
+    }
+
+    /// The events that were not delivered yet, by inbox. Neither the documents nor all records are read.
+    package func waitingHooks() throws(StoreError) -> [WaitingHooks] {
+        try look { database in
+            let sql = """
+                SELECT waiting.inbox, waiting.count, hooks.created
+                FROM (SELECT inbox, count(*) AS count, min(number) AS oldest FROM hooks WHERE body IS NOT NULL GROUP BY inbox)
+                    AS waiting JOIN hooks ON hooks.number = waiting.oldest
+                ORDER BY waiting.inbox
+                """
+            return try Row.fetchAll(database, sql: sql).map {
+                WaitingHooks(inbox: $0["inbox"], count: $0["count"], created: $0["created"])
+            }
         }
     }
 

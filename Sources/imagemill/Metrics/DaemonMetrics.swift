@@ -69,11 +69,16 @@ struct DaemonMetrics {
         var lost = Metric(
             "imagemill_hook_losses_total", .counter,
             "Events that were not delivered to their hook, and never will be, since the start.")
+        var waiting = Metric("imagemill_hooks_waiting", .gauge, "Events that were not delivered to their hook yet.")
+        var oldest = Metric(
+            "imagemill_hooks_oldest_seconds", .gauge, "How long the oldest of them has been waiting.")
         for inbox in status.inboxes {
+            waiting.add(Double(inbox.hooksWaiting), [("inbox", inbox.name)])
+            oldest.add(Double(inbox.oldestHookSeconds ?? 0), [("inbox", inbox.name)])
             postponed.add(Double(counts(inbox).hooks.postponed), [("inbox", inbox.name)])
             lost.add(Double(counts(inbox).hooks.lost), [("inbox", inbox.name)])
         }
-        return [postponed, lost]
+        return [postponed, lost, waiting, oldest]
     }
 
     private var disks: [Metric] {

@@ -32,6 +32,36 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path("told"))).count == 1)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `an event is counted with its age from when it happened until it is delivered, also after a restart`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        func store() throws -> SQLiteJobStore {
+            try SQLiteJobStore(state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) })
+        }
+        let hook = Hook(
+            action: .command(["sh", "-c", "test -e '\(folder.path("go"))'"]), timeout: .seconds(60))
+        func start(_ store: SQLiteJobStore) throws -> HookRunner {
+            let runner = HookRunner(store, starter: ProcessStarter(), hook: { _, _ in hook }, tell: { _, _ in })
+            try runner.start()
+            return runner
+        }
+        var runner = try start(try store())
+        #expect(runner.waiting.isEmpty)
+        runner.paused(Pause(.noSpace, "full"), inbox: "b", id: "1")
+        runner.paused(Pause(.noSpace, "full"), inbox: "b", id: "2")
+        runner.paused(Pause(.noSpace, "full"), inbox: "a", id: "3")
+        try await until("all are counted") { runner.waiting.map(\.count) == [1, 2] }
+        #expect(runner.waiting.map(\.inbox) == ["a", "b"])
+        try await until("they grow older") { runner.waiting.allSatisfy { $0.age > 500 } }
+        runner.stop()
+        try folder.write("", to: "go")
+        runner = try start(try store())
+        try await until("they are delivered") { runner.waiting.isEmpty }
+        runner.stop()
+    }
+
     private func until(_ what: String, _ isSo: () throws -> Bool) async throws {
         for _ in 0..<3000 where try !isSo() { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try isSo(), "\(what)")

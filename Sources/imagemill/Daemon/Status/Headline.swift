@@ -89,3 +89,11 @@ struct Headline: Codable, Equatable, Sendable {
         }
     }
 }
+
+extension StatusDocument.Inbox {
+    /// Seconds that a hook may take, or its receiver may be away, before it is worth a look.
+    private static let hookPatience = 300
+
+    /// Some event has been waiting for its hook for too long.
+    var hasLateHooks: Bool { (oldestHookSeconds ?? 0) >= Self.hookPatience }
+}

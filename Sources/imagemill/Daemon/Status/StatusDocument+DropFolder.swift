@@ -6,6 +6,10 @@ import Pipeline
 extension StatusDocument {
     mutating func fill(from status: DropFolderStatus) {
         inboxes = status.inboxes.map(Inbox.init)
+        for waiting in status.hooksWaiting {
+            guard let index = inboxes.firstIndex(where: { $0.name == waiting.inbox }) else { continue }
+            (inboxes[index].hooksWaiting, inboxes[index].oldestHookSeconds) = (waiting.count, waiting.age / 1000)
+        }
         queue.depth = status.inboxes.reduce(0) { $0 + $1.watching.counts.ready + $1.open }
         queue.oldestSeconds = status.inboxes.compactMap(\.age).max().map { $0 / 1000 }
         inProgress = status.running.map { Running($0.inbox, $0.job) }

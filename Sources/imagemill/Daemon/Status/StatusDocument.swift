@@ -89,6 +89,10 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var failedNow: Int?
         /// How long the oldest has been under way.
         var oldestSeconds: Int?
+        /// Events that its hooks have not received yet.
+        var hooksWaiting = 0
+        /// How long the oldest of them has been waiting.
+        var oldestHookSeconds: Int?
     }
 
     /// A source that is not complete yet.

@@ -27,6 +27,8 @@ extension StatusDocument.Inbox {
         case passedOver = "passed-over"
         case passedOverFiles = "passed-over-files"
         case failedNow = "failed-now"
+        case hooksWaiting = "hooks-waiting"
+        case oldestHookSeconds = "oldest-hook-seconds"
         case doneFolder = "done-folder"
         case failedFolder = "failed-folder"
     }

@@ -36,9 +36,12 @@ enum StatusSchema {
             "obstacles": list(object(["path": path, "message": text])), "waiting": count, "ignored": count,
             "done": count, "failed": count, "passed-over": count,
             "passed-over-files": list(object(["path": path, "message": text])),
+            "hooks-waiting": [
+                "type": "integer", "minimum": 0, "description": "Events that its hooks have not received yet.",
+            ],
         ],
         optional: [
-            "oldest-seconds": count, "done-folder": path, "failed-folder": path,
+            "oldest-seconds": count, "oldest-hook-seconds": count, "done-folder": path, "failed-folder": path,
             "failed-now": [
                 "type": "integer", "minimum": 0,
                 "description": "Sources in the failed folder; only if `imagemill status` may read it.",

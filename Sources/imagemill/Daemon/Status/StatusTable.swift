@@ -15,7 +15,8 @@ struct StatusTable {
     /// The status as text. Trouble comes first.
     var text: String {
         let parts = [
-            [verdict, head], reload, pauses, obstacles, failed, hooks, [""], inboxes, places, settling, passedOver,
+            [verdict, head], reload, pauses, obstacles, failed, lateHooks, hooks, [""], inboxes, places, settling,
+            passedOver,
             cache,
             running,
         ]
@@ -221,6 +222,15 @@ struct StatusTable {
                 remedy: $0.remedy)
         }
         return list("recent failures:", all, of: all.count)
+    }
+
+    private var lateHooks: [String] {
+        let late = status.inboxes.filter(\.hasLateHooks)
+        return list(
+            "waiting for hooks:", isBad: true,
+            late.map {
+                "\(oneLine($0.name)): \(counted($0.hooksWaiting, "event"))\(Self.oldest($0.oldestHookSeconds)); the log says why"
+            })
     }
 
     private var hooks: [String] {

@@ -31,6 +31,7 @@ import Testing
                 attempts: 1),
             inbox: "share")
         var status = FakeDaemon.busy
+        (status.inboxes[1].hooksWaiting, status.inboxes[1].oldestHookSeconds) = (4, 725)
         status.inboxes[0].name = "a \"quoted\\ name"
         return DaemonMetrics(status: status, activity: activity.snapshot, standing: standing).text
     }

@@ -1,5 +1,6 @@
 // The daemon in one sentence.
 import Pipeline
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -21,56 +22,105 @@ import Testing
         return status
     }
 
+    private func known(_ count: Int) -> Headline.Failed { Headline.Failed(count: count) }
+
     @Test func `the worst comes first`() {
-        let headline = Headline(status([inbox("a", .noSpace), inbox("b")], queued: 3), failed: 11)
+        let headline = Headline(status([inbox("a", .noSpace), inbox("b")], queued: 3), failed: known(11))
         #expect(headline.sentence == "1 inbox paused, 11 failed, 3 queued, oldest 4 min")
         #expect(headline.level == .trouble)
     }
 
     @Test func `a pause that somebody has asked for is said, and is no trouble`() {
-        let headline = Headline(status([inbox("a", .byRequest), inbox("b")]), failed: 0)
+        let headline = Headline(status([inbox("a", .byRequest), inbox("b")]), failed: known(0))
         #expect(headline == Headline(level: .attention, sentence: "1 paused by request"))
-        let both = Headline(status([inbox("a", .byRequest), inbox("b", .ioError)]), failed: 0, lowDisks: 1)
+        let both = Headline(status([inbox("a", .byRequest), inbox("b", .ioError)]), failed: known(0), lowDisks: 1)
         #expect(both == Headline(level: .trouble, sentence: "1 inbox paused, 1 paused by request, 1 disk nearly full"))
     }
 
     @Test func `what has failed is never good, however much is done`() {
-        #expect(Headline(status([inbox("a")], queued: 3), failed: 10_000).level == .attention)
+        #expect(Headline(status([inbox("a")], queued: 3), failed: known(10_000)).level == .attention)
         var refused = status([inbox("a")])
         refused.reload.state = .refused
-        #expect(Headline(refused, failed: 0) == Headline(level: .attention, sentence: "configuration refused"))
+        #expect(Headline(refused, failed: known(0)) == Headline(level: .attention, sentence: "configuration refused"))
         var blocked = status([inbox("a")])
         blocked.inboxes[0].blocked = 2
-        #expect(Headline(blocked, failed: 0) == Headline(level: .attention, sentence: "2 blocked"))
+        #expect(Headline(blocked, failed: known(0)) == Headline(level: .attention, sentence: "2 blocked"))
         var deaf = status([inbox("a")])
         deaf.hooks.lost = 1
-        #expect(Headline(deaf, failed: 0) == Headline(level: .attention, sentence: "1 hook event lost"))
+        #expect(Headline(deaf, failed: known(0)) == Headline(level: .attention, sentence: "1 hook event lost"))
     }
 
-    @Test func `a cache that is not used, and failures of which the number is not known, are said`() {
+    @Test func `a cache that is not used is said`() {
         var busy = FakeDaemon.busy
         busy.inboxes = []
         #expect(
-            Headline.troubles(busy, failed: nil) == [
-                "configuration refused", "some failed", "3 hook events lost", "cache not used",
+            Headline.troubles(busy, failed: known(0)) == [
+                "configuration refused", "3 hook events lost", "cache not used",
             ])
+    }
+
+    @Test func `a folder of failures that cannot be read is never good, whatever the others hold`() {
+        let inboxes = status([inbox("a"), inbox("b"), inbox("c")])
+        let some = Headline(inboxes, failed: Headline.Failed(count: 0, unreadable: 1))
+        #expect(some == Headline(level: .attention, sentence: "failed/ of 1 inbox cannot be read"))
+        let most = Headline(inboxes, failed: Headline.Failed(count: 4, unreadable: 2))
+        #expect(most == Headline(level: .attention, sentence: "4 failed, failed/ of 2 inboxes cannot be read"))
+        let lost = status([inbox("a", .missingState)])
         #expect(
-            Headline.troubles(busy, failed: 0) == ["configuration refused", "3 hook events lost", "cache not used"])
+            Headline.troubles(lost, failed: Headline.Failed(count: 0, unreadable: 1)) == [
+                "state folder missing", "1 inbox paused",
+            ])
+    }
+
+    @Test func `events that wait for their hook are said from five minutes on`() {
+        var late = status([inbox("a"), inbox("b"), inbox("c")])
+        (late.inboxes[0].hooksWaiting, late.inboxes[0].oldestHookSeconds) = (9, 299)
+        #expect(Headline(late, failed: known(0)).level == .good)
+        (late.inboxes[1].hooksWaiting, late.inboxes[1].oldestHookSeconds) = (1, 300)
+        #expect(
+            Headline(late, failed: known(0))
+                == Headline(level: .attention, sentence: "1 hook event waits, oldest 5 min"))
+        (late.inboxes[2].hooksWaiting, late.inboxes[2].oldestHookSeconds) = (2, 730)
+        #expect(Headline(late, failed: known(0)).sentence == "3 hook events wait, oldest 12 min")
+    }
+
+    @Test func `what was not looked at yet is not called good, in a few words for any number of inboxes`() {
+        let many = status((1...50).map { inbox("in\($0)") }, queued: 3)
+        let headline = Headline(many, failed: Headline.Failed(count: 0, awaited: 50))
+        #expect(
+            headline
+                == Headline(
+                    level: .attention, sentence: "looking into failed/ of 50 inboxes, 3 queued, oldest 4 min"))
+    }
+
+    @Test func `the dashboard tells folders that cannot be read from those that were not looked at yet`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("x", to: "failed/z.jpg")
+        let document = status([inbox("a"), inbox("b"), inbox("c"), inbox("d", .byRequest)])
+        let standing = [
+            "a": Standing(failures: StandingFailures(BytePath(folder.path("failed")))),
+            "b": Standing(failures: StandingFailures(BytePath(folder.path("gone")))),
+        ]
+        let shown = DashboardDocument(FakeDaemon(document, standing: standing))
+        #expect(
+            shown.headline.sentence
+                == "1 paused by request, 1 failed, failed/ of 1 inbox cannot be read, looking into failed/ of 1 inbox")
+        #expect(shown.failures.counts == ["a": 1])
     }
 
     @Test func `if nothing is wrong it says what there is to do`() {
         #expect(
-            Headline(status([inbox("a"), inbox("b")]), failed: 0)
+            Headline(status([inbox("a"), inbox("b")]), failed: known(0))
                 == Headline(level: .good, sentence: "nothing to do: 2 inboxes watched"))
         #expect(
-            Headline(status([inbox("a")], queued: 3), failed: 0)
+            Headline(status([inbox("a")], queued: 3), failed: known(0))
                 == Headline(level: .good, sentence: "3 queued, oldest 4 min"))
     }
 
     @Test func `a daemon that starts or stops is not well`() {
         var stopping = status([inbox("a")], queued: 1)
         stopping.state = .draining
-        let headline = Headline(stopping, failed: 0)
+        let headline = Headline(stopping, failed: known(0))
         #expect(headline.level == .attention && headline.sentence == "stopping, 1 queued, oldest 4 min")
     }
 }

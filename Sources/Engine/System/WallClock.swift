@@ -27,7 +27,7 @@ package func timestamp(milliseconds: Int) -> String {
 }
 
 /// The time that a text of `timestamp` says, in milliseconds since 1970; nil for any other text.
-func milliseconds(timestamp text: String) -> Int? {
+package func milliseconds(timestamp text: String) -> Int? {
     let numbers = text.split { !$0.isASCII || !$0.isNumber }.compactMap { Int32($0) }
     guard numbers.count == 7, numbers[0] <= 9999 else { return nil }
     var fields = tm()

@@ -1,6 +1,5 @@
 // What the daemon tells Prometheus.
 import Engine
-import FoundationEssentials
 import Pipeline
 
 /// What Prometheus reads at `/metrics`.
@@ -192,10 +191,7 @@ struct DaemonMetrics {
     private var started: Metric {
         var metric = Metric(
             "process_start_time_seconds", .gauge, "When the daemon was started, in seconds since 1970.")
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        if let time = try? Date(status.started, strategy: style) {
-            metric.add((time.timeIntervalSince1970 * 1000).rounded() / 1000, [])
-        }
+        if let time = milliseconds(timestamp: status.started) { metric.add(Double(time) / 1000, []) }
         return metric
     }
 

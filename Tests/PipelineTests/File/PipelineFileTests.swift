@@ -34,7 +34,7 @@ struct PipelineFileTests {
     }
 
     @Test
-    func `one name for two files is told though other keys of their renditions are wrong`() {
+    func `one name for two files is found though other keys of their renditions are wrong`() {
         let text = """
             renditions:
               a: { save: { format: jpeg }, fil: x }

@@ -13,6 +13,8 @@ final class SlowLooks: Sendable {
         /// Those that wait, and the one that is under way.
         var paths: Set<BytePath> = []
         var outcomes: [Outcome] = []
+        /// How often looks at these were given up.
+        var tries: [BytePath: Int] = [:]
         var isRunning = false
         var isStopping = false
     }
@@ -56,31 +58,43 @@ final class SlowLooks: Sendable {
     }
 
     private func run() {
-        while let action = next() {
-            let found = Result { () throws(SystemError) in try find(action) }
+        while let (action, tries) = next() {
+            let patience = settings.times.incompleteAfter * (1 << min(tries, 10))
+            let found = Result { () throws(SystemError) in try find(action, until: .now + patience) }
+            // The others have their turn before it gets more time.
+            if case .success(nil) = found {
+                state.withLock { state in
+                    state.tries[action.path] = tries + 1
+                    state.waiting.append(action)
+                }
+                continue
+            }
             state.withLock { state in
                 state.paths.remove(action.path)
+                state.tries[action.path] = nil
                 state.outcomes.append((action, found))
             }
             wake()
         }
     }
 
-    private func next() -> SourceTracker.Action? {
+    private func next() -> (SourceTracker.Action, tries: Int)? {
         state.withLock { state in
             guard !state.waiting.isEmpty, !state.isStopping else {
                 state.isRunning = false
                 return nil
             }
-            return state.waiting.removeFirst()
+            let action = state.waiting.removeFirst()
+            return (action, state.tries[action.path] ?? 0)
         }
     }
 
-    private func find(_ action: SourceTracker.Action) throws(SystemError) -> SourceLook.Found? {
+    /// - Returns: nil if a look was given up.
+    private func find(_ action: SourceTracker.Action, until end: Moment) throws(SystemError) -> SourceLook.Found? {
         var look = SourceLook(
             root: try Directory(settings.path), ignored: settings.ignored, largest: settings.largest)
+        look.deadline = end
         guard case .examine = action else { return try look.find(action) }
-        look.deadline = .now + settings.times.incompleteAfter
         // A decoder has to judge what takes longer.
         return try look.find(action) ?? .examination(Examination(hasWriter: nil, structure: .unknown))
     }

@@ -24,6 +24,9 @@ struct SourceLook {
     let ignored: IgnoredNames
     /// Bytes beyond which a file is not examined: it will be refused, complete or not.
     var largest = Int.max
+    /// How many members a set may have, and how many other names. Of one with more, which will be refused, the rest is
+    /// not looked at.
+    var most = OpenedSet.most
     /// When to give up: a large set or a large file takes long.
     var deadline = Moment.never
 
@@ -58,8 +61,10 @@ struct SourceLook {
             return try examine(folder(above: path).opening(path.lastComponent))
         }
         var worst: Examination? = Examination(hasWriter: false, structure: .complete)
+        var count = Count(most: most)
         let isWhole = try visitNames(in: root.folder(path)) { folder, path, found, ignored throws(SystemError) in
-            guard ignored != .unfinished, found.kind == .regular else { return }
+            count.add(found, ignored)
+            guard ignored != .unfinished, found.kind == .regular else { return count.isAllowed }
             if ignored == nil && found.bytes > 0 {
                 let member = try examine(folder.opening(path.lastComponent))
                 worst = member.flatMap { worst?.worse($0) }
@@ -67,8 +72,9 @@ struct SourceLook {
                 // It is no member yet, but may be a part of one.
                 worst = worst?.worse(Examination(hasWriter: file.hasWriter, structure: .complete))
             }
+            return count.isAllowed
         }
-        return isWhole ? worst : nil
+        return isWhole || !count.isAllowed ? worst : nil
     }
 
     /// Whether a program writes to something in a set that is no member yet, and may be a part of one. If there is a
@@ -78,8 +84,9 @@ struct SourceLook {
         guard !signs.namesMembersOnly else { return false }
         var isContinued = false
         _ = try visitNames(in: root.folder(path)) { folder, path, found, ignored throws(SystemError) in
-            guard ignored != nil, !isContinued, found.kind == .regular else { return }
+            guard ignored != nil, found.kind == .regular else { return true }
             isContinued = (try? folder.opening(path.lastComponent))?.hasWriter == true
+            return !isContinued
         }
         return isContinued
     }
@@ -102,27 +109,50 @@ struct SourceLook {
         return .now < deadline ? Examination(hasWriter: hasWriter, structure: structure) : nil
     }
 
-    /// All members of a set as one: their number, their bytes, and a digest of everything about them.
+    /// The names in a set.
+    private struct Count {
+        let most: Int
+        private(set) var members = 0
+        private var others = 0
+
+        var isAllowed: Bool { max(members, others) <= most }
+
+        init(most: Int) { self.most = most }
+
+        mutating func add(_ found: FileStatus, _ ignored: IgnoredName?) {
+            if ignored == nil && found.kind == .regular { members += 1 } else { others += 1 }
+        }
+    }
+
+    /// All members of a set as one: their number, their bytes, and a digest of everything about them. One with too many
+    /// has the signs of its folder alone.
     private func set(_ folder: Directory, _ own: FileStatus) throws(SystemError) -> LookResult? {
-        var (count, bytes, digest) = (0, 0, UInt64(0))
+        var (count, bytes, digest) = (Count(most: most), 0, UInt64(0))
         var signs = SetSigns(isDeclaredComplete: try folder.status(BytePath(Self.doneMark)) != nil)
         let isWhole = try visitNames(in: folder) { _, path, found, ignored throws(SystemError) in
+            count.add(found, ignored)
             if ignored == .unfinished {
                 signs.unfinished = (signs.unfinished ?? 0) &+ Self.digest(path, found)
             } else if ignored == .leftover {
                 signs.leftovers &+= Self.digest(path, found)
             } else if found.kind == .regular {
-                count += 1
                 // Files with holes can be as large as numbers go.
                 bytes += min(found.bytes, .max - bytes)
                 // A sum, since directories have no order.
                 digest &+= Self.digest(path, found)
             }
+            return count.isAllowed
+        }
+        guard count.isAllowed else {
+            let signs = SetSigns(isDeclaredComplete: signs.isDeclaredComplete)
+            let together = FileStatus(
+                kind: .directory, identity: own.identity, bytes: own.bytes, modified: most + 1, changed: own.modified)
+            return .source(together, signs)
         }
         guard isWhole else { return nil }
-        guard count > 0 else { return .nothing }
+        guard count.members > 0 else { return .nothing }
         let together = FileStatus(
-            kind: .directory, identity: own.identity, bytes: bytes, modified: count,
+            kind: .directory, identity: own.identity, bytes: bytes, modified: count.members,
             changed: Int(truncatingIfNeeded: digest))
         return .source(together, signs)
     }
@@ -135,13 +165,14 @@ struct SourceLook {
         return digest.value
     }
 
+    /// - Returns: false to visit nothing more.
     private typealias Visit = (_ folder: Directory, _ path: BytePath, FileStatus, _ ignored: IgnoredName?)
-        throws(SystemError) -> Void
+        throws(SystemError) -> Bool
 
     /// Visits everything in a set except folders, which are looked into; folders with unfinished names are visited as
     /// well.
     /// - Parameter above: why the folder itself is ignored, and with it all that is in it.
-    /// - Returns: false if it was given up.
+    /// - Returns: false if it was given up, or stopped by a visit.
     private func visitNames(
         in folder: Directory, at path: BytePath = BytePath([]), ignored above: IgnoredName? = nil, _ visit: Visit
     ) throws(SystemError) -> Bool {
@@ -150,7 +181,9 @@ struct SourceLook {
             guard .now < deadline else { return false }
             guard let found = try folder.status(BytePath(name)) else { continue }
             let (inner, ignored) = (path.appending(BytePath(name)), above ?? ignored.kind(of: name))
-            if ignored == .unfinished || found.kind != .directory { try visit(folder, inner, found, ignored) }
+            if ignored == .unfinished || found.kind != .directory {
+                guard try visit(folder, inner, found, ignored) else { return false }
+            }
             guard found.kind == .directory, inner.components.count < FolderScan.deepest else { continue }
             guard try visitFolder(BytePath(name), of: folder, at: inner, ignored: ignored, visit) else { return false }
         }

@@ -73,4 +73,46 @@ import Testing
         #expect(try examine("album") == Examination(hasWriter: false, structure: .complete))
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path("in/album/.locked"))
     }
+
+    @Test func `a look at a large set that is given up lets another source have its turn, and gets more time`() throws {
+        for number in 0..<3000 { try folder.write("", to: "in/large/\(number).png") }
+        try folder.write(SmallPNG.bytes, to: "in/small/1.png")
+        var settings = WatchSettings(name: "in", path: BytePath(folder.path("in")), takesSets: true)
+        settings.times.incompleteAfter = .microseconds(500)
+        let looks = SlowLooks(settings) {}
+        var found: [SlowLooks.Outcome] = []
+        let end = SuspendingClock.now + .seconds(30)
+        for name in ["large", "small"] { looks.add(.look(BytePath(name), isSet: true)) }
+        while found.count < 2, .now < end {
+            found += looks.takeOutcomes()
+            usleep(5_000)
+        }
+        #expect(found.map(\.action.path.text) == ["small", "large"])
+        guard case .success(.look(.source(let status, _)))? = found.last?.found else { throw CancellationError() }
+        #expect(status.modified == 3000)
+    }
+
+    @Test(arguments: [".png", ".png.part"])
+    func `of a set with too many files or other names, the rest is not looked at, and a change is noticed`(
+        end: String
+    ) throws {
+        try folder.write(SmallPNG.bytes, to: "in/album/0.png")
+        for number in 1..<50 { try folder.write(SmallPNG.bytes, to: "in/album/\(number)\(end)") }
+        // A file in the sub-folder is not reached, or nothing that is found there counts.
+        for number in 0..<50 { try folder.write("no picture", to: "in/album/sub/\(number)\(end)") }
+        var look = try look()
+        look.most = 20
+        func status() throws -> FileStatus {
+            guard case .source(let status, _) = try look.look(BytePath("album"), isSet: true) else {
+                throw SystemError("find the set", code: ENOENT)
+            }
+            return status
+        }
+        let before = try status()
+        #expect(before.modified == 21)
+        #expect(try status() == before)
+        #expect(try look.examine(BytePath("album"), isSet: true)?.hasWriter == false)
+        try folder.write(SmallPNG.bytes, to: "in/album/more\(end)")
+        #expect(try status() != before)
+    }
 }

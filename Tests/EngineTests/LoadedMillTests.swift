@@ -68,4 +68,23 @@ import Testing
         try new.takePlaces(of: load())
         #expect(new.inboxes[0].places != nil && new.layout.inboxes.count == 2)
     }
+
+    @Test(arguments: ["p.yaml", "mill.yaml"])
+    func `a file that does not answer ends the reading in time, with a sentence that names it`(name: String) throws {
+        try folder.write("inboxes: [ { path: a, outbox: out, pipeline: p.yaml } ]\n", to: "mill.yaml")
+        let path = folder.path(name)
+        try FileManager.default.removeItem(atPath: path)
+        try #require(mkfifo(path, 0o600) == 0)
+        // A pipe whose writer says nothing.
+        let writer = open(path, O_RDWR | O_CLOEXEC)
+        defer { close(writer) }
+        let start = SuspendingClock.now
+        let error = #expect(throws: SystemError.self) {
+            try LoadedMill.reading(folder.path("mill.yaml"), withinSeconds: 1) { _ in "/nowhere" }
+        }
+        #expect(.now - start < .seconds(10))
+        let what = name == "p.yaml" ? "the pipeline '\(path)' or its assets" : "the mill file '\(path)'"
+        let reason = "the file system has not answered for 1 s; see to it, and try again"
+        #expect(error?.description == "cannot read \(what): \(reason)" && error?.mayPass == true)
+    }
 }

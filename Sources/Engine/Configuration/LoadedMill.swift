@@ -65,17 +65,19 @@ package struct LoadedMill: Sendable {
     ///   - text: what it says.
     ///   - patience: how long to wait for the file systems of the inboxes; what hangs is looked at later, by `place`.
     ///   - environment: a variable's value.
+    ///   - willRead: hears what is looked at next, such as `the pipeline 'p.yaml' or its assets`.
     /// - Throws: `Diagnostics` or `MillProblems` for what the user has to change, `SystemError` if the system does not
     ///   even let itself be looked at.
     package init(
-        path: String, text: String, patience: Duration = .seconds(1), environment: (String) -> String?
+        path: String, text: String, patience: Duration = .seconds(1), environment: (String) -> String?,
+        willRead: (String) -> Void = { _ in }
     ) throws {
         let (read, written) = MillFile.reading(text: text, file: path)
         guard let file = read else { throw written ?? Diagnostics(file: path, text: text, items: []) }
         var loader = MillPipelines(path: path)
-        let pipelines = try file.inboxes.map { try loader.load($0.pipeline) }
+        let pipelines = try file.inboxes.map { try loader.load($0.pipeline, willRead) }
         let others = try file.otherInboxes.map { inbox in
-            (part: inbox, files: try inbox.pipeline.flatMap { try loader.load($0)?.files } ?? [])
+            (part: inbox, files: try inbox.pipeline.flatMap { try loader.load($0, willRead)?.files } ?? [])
         }
         let (mistakes, problems) = (loader.mistakes, (written?.items ?? []) + loader.problems)
         func found(_ more: [Diagnostic] = []) -> [Diagnostics] {
@@ -100,7 +102,13 @@ package struct LoadedMill: Sendable {
         let moved = zip(file.inboxes, pipelines).compactMap { Self.refusal(of: $0, $1?.loaded.file) }
         let places = Self.places(of: folders, millFile: path, patience: patience)
         let files = try pipelines.enumerated().map { index, pipeline in
-            try MillLayout.files((index == 0 ? [("the mill file", BytePath(path))] : []) + (pipeline?.files ?? []))
+            if let pipeline { willRead(pipeline.title) }
+            return try MillLayout.files(
+                (index == 0 ? [("the mill file", BytePath(path))] : []) + (pipeline?.files ?? []))
+        }
+        if let state {
+            let cacheToo = cache.map { " or the cache '\($0.folder.printable)'" } ?? ""
+            willRead("the state folder '\(state.printable)'" + cacheToo)
         }
         var layout = try MillLayout(state: state, cache: cache?.folder)
         for (settings, (files, places)) in zip(file.inboxes, zip(files, places)) {
@@ -254,6 +262,10 @@ private struct MillPipelines {
         let loaded: LoadedPipeline
         /// The pipeline and its assets.
         let files: [(what: String, path: BytePath)]
+
+        var title: String { Self.title(of: files[0].path) }
+
+        static func title(of pipeline: BytePath) -> String { "the pipeline '\(pipeline.printable)' or its assets" }
     }
 
     /// The mill file.
@@ -266,9 +278,10 @@ private struct MillPipelines {
     init(path: String) { self.path = path }
 
     /// - Throws: trouble that is nobody's mistake.
-    mutating func load(_ written: WrittenPath) throws -> Found? {
+    mutating func load(_ written: WrittenPath, _ willRead: (String) -> Void) throws -> Found? {
         let file = written.resolved(beside: BytePath(path))
         if let known = found[file] { return known }
+        willRead(Found.title(of: file))
         do {
             let loaded = try LoadedPipeline(path: file.text)
             let assets = loaded.file.assets.map { ("the asset", file.directory.appending(BytePath($0.path))) }

@@ -4,24 +4,15 @@ import Pipeline
 import Synchronization
 
 extension DropFolder {
-    /// How long the configuration may take to be read, in seconds.
-    private static let readingPatience = 30
-
     /// Puts another configuration to work; what runs goes on with the one that it began with. Waits, but for no file
     /// system that hangs.
-    /// - Parameter load: reads the configuration; called when no other reload is under way, so that the newest text
+    /// - Parameter load: reads the configuration, within a time of its own; called when no other reload is under way, so that the newest text
     ///   wins.
     /// - Returns: sentences about what takes effect at the next start only.
     /// - Throws: what `load` throws, `MillProblems` or `Diagnostics` if it is refused, and everything stays as it is.
-    package func reload(_ load: @escaping @Sendable () throws -> LoadedMill) throws -> (
-        mill: LoadedMill, notes: [String]
-    ) {
+    package func reload(_ load: () throws -> LoadedMill) throws -> (mill: LoadedMill, notes: [String]) {
         try reloads.withLock { _ in
-            guard let read = onNewThread(withinSeconds: Self.readingPatience, { Result { try load() } }) else {
-                let reason = "a file system that holds a part of it has not answered for \(Self.readingPatience) s"
-                throw SystemError("read the configuration", code: ETIMEDOUT, because: reason)
-            }
-            var new = try read.get()
+            var new = try load()
             let old = loaded.withLock { $0 }
             guard new.state == old.state else {
                 throw MillProblems(

@@ -43,9 +43,7 @@ struct WatchCommand: RenderingCommand {
     }
 
     static func load(_ path: String) throws -> LoadedMill {
-        try LoadedMill(path: path, text: try LoadedPipeline.text(of: path)) { name in
-            getenv(name).map { String(cString: $0) }
-        }
+        try LoadedMill.reading(path) { name in getenv(name).map { String(cString: $0) } }
     }
 
     func workerCount(for preparation: Preparation) -> Int {

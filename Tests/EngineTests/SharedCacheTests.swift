@@ -1,5 +1,7 @@
 // A cache that is left alone after trouble, and used again.
+import CLinux
 import Foundation
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -30,6 +32,47 @@ import Testing
         #expect(.now - begin >= .milliseconds(300))
         #expect(notes.withLock { $0.count } == 2 && notes.withLock { $0.last }?.hasSuffix("can be used again") == true)
         #expect(cache.status.trouble == nil)
+    }
+
+    @Test
+    func `a cache that does not answer is left alone, which is said once; it is used again when it answers`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("", to: "cache/lock")
+        // Whoever opens the cache waits for this one.
+        let lock = open(folder.path("cache/lock"), O_RDWR | O_CLOEXEC)
+        #expect(clinux_lock_exclusive(lock) == 0)
+        let isHeld = Mutex(true)
+        @Sendable func release() {
+            if isHeld.withLock({ held in
+                defer { held = false }; return held
+            }) {
+                close(lock)
+            }
+        }
+        defer { release() }
+        runOnNewThread {
+            sleep(15)
+            release()
+        }
+        let notes = Mutex<[String]>([])
+        let cache = SharedCache(folder: BytePath(folder.path("cache")), bound: 1000, pause: .milliseconds(10)) { note in
+            notes.withLock { $0.append(note) }
+        }
+        let begin = SuspendingClock.now
+        #expect(renditions(cache) == nil)
+        #expect(.now - begin > .seconds(1) && .now - begin < .seconds(10))
+        usleep(50_000)
+        // Nobody else waits for it.
+        let next = SuspendingClock.now
+        for _ in 0..<10 { #expect(renditions(cache) == nil) }
+        #expect(.now - next < .seconds(1))
+        let path = folder.path("cache")
+        #expect(notes.withLock { $0 } == ["the cache '\(path)' does not answer; the work goes on without it"])
+        #expect(cache.status.trouble != nil)
+        release()
+        while renditions(cache) == nil, .now - begin < .seconds(30) { usleep(20_000) }
+        #expect(renditions(cache) == 0 && cache.status.trouble == nil)
+        #expect(notes.withLock { $0.last } == "the cache '\(path)' can be used again")
     }
 
     @Test func `for a run trouble is the end of the cache`() throws {

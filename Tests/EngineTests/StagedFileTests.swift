@@ -163,6 +163,22 @@ import Testing
         #expect(try folder.entries() == ["a.webp"])
     }
 
+    @Test(arguments: [true, false], [true, false])
+    func `a file that is renewed is empty, and who still writes into the one before changes nothing`(
+        unnamed: Bool, ready: Bool
+    ) throws {
+        let folder = try TemporaryFolder()
+        let file = try stage(folder, unnamed: unnamed)
+        let before = file.file
+        if ready { try file.makeReady() }
+        try file.renew()
+        #expect(write(file.file.descriptor, "right", 5) == 5)
+        #expect(pwrite(before.descriptor, "evil evil", 9, 0) == 9)
+        try file.publish()
+        #expect(try folder.text("a.webp") == "right")
+        #expect(try folder.entries() == ["a.webp"])
+    }
+
     @Test func `a file that an earlier, unanswered call has made under the temporary name is replaced`() throws {
         let folder = try TemporaryFolder()
         try folder.write("something longer", to: ".imagemill-t.part")

@@ -45,17 +45,18 @@ struct CachedJob {
 
     /// Fills outputs with what is in the cache. What cannot be used is made after all.
     /// - Returns: for each output what is in it now; nil if it is empty.
-    mutating func fill(_ outputs: [StagedFile], _ plan: SourcePlan) -> [CachedRendition?] {
+    mutating func fill(_ outputs: [StagedFile], _ plan: SourcePlan) throws(SystemError) -> [CachedRendition?] {
         for (output, planned) in zip(outputs, plan.renditions) {
             guard let rendition = found[Place(planned)] else { continue }
             // Read back like what comes from a worker: a key says nothing about who filled the file.
+            let isCopied = cache.copy(rendition, into: output.file)
             let isRight =
-                cache.copy(rendition, into: output.file)
+                isCopied == true
                 && (try? OutputCheck.check(output.file, against: planned, said: rendition.facts.size.size)) != nil
-            if !isRight {
-                try? output.file.empty()
-                found[Place(planned)] = nil
-            }
+            if isRight { continue }
+            found[Place(planned)] = nil
+            // A cache that has not answered in time may go on writing into the file.
+            if isCopied == nil { try output.renew() } else { try? output.file.empty() }
         }
         return zip(outputs, plan.renditions).map { found[Place($1)] }
     }

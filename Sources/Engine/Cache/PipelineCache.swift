@@ -71,8 +71,9 @@ package final class PipelineCache: Sendable {
 
     /// What is known of these renditions, nil for one that is not there.
     func look(for keys: [CacheKey], formats: [SourceFormat]) -> [CachedRendition?] {
-        let found: [CachedRendition?] = keys.map { key in
-            guard let entry = cache.use({ try $0.entry(key) }) ?? nil else { return nil }
+        let entries = cache.use { store in try keys.map { try store.entry($0) } } ?? keys.map { _ in nil }
+        let found: [CachedRendition?] = entries.map { entry in
+            guard let entry else { return nil }
             let facts = try? JSONDecoder().decode(CachedFacts.self, from: Data(entry.about.utf8))
             guard let facts, facts.isPlausible(for: formats) else { return nil }
             return CachedRendition(entry: entry, facts: facts)
@@ -82,14 +83,16 @@ package final class PipelineCache: Sendable {
     }
 
     /// Copies a rendition into an output; false if it must be made.
-    func copy(_ rendition: CachedRendition, into file: OpenFile) -> Bool {
-        let isCopied = cache.use { try $0.copy(rendition.entry, into: file) } ?? false
-        cache.count(hits: isCopied ? 1 : 0, misses: isCopied ? 0 : 1)
+    /// - Returns: nil if the cache cannot be used, and may still write into the file.
+    func copy(_ rendition: CachedRendition, into file: OpenFile) -> Bool? {
+        let isCopied = cache.use(bytes: rendition.entry.bytes) { try $0.copy(rendition.entry, into: file) }
+        cache.count(hits: isCopied == true ? 1 : 0, misses: isCopied == true ? 0 : 1)
         return isCopied
     }
 
     func put(_ key: CacheKey, file: OpenFile, digest: String, facts: CachedFacts) {
-        _ = cache.use { try $0.put(key, file, digest: digest, about: json(facts)) }
+        let bytes = (try? file.status().bytes) ?? 0
+        _ = cache.use(bytes: bytes) { try $0.put(key, file, digest: digest, about: json(facts)) }
     }
 
     // MARK: - Planning without a worker
@@ -98,7 +101,8 @@ package final class PipelineCache: Sendable {
     func planner(limits: Limits) -> Planner? {
         var facts: [String: AssetFacts] = [:]
         for (asset, digest) in assets {
-            guard let known = cache.use({ try $0.assetFacts(key(asset, digest)) }) ?? nil,
+            let key = key(asset, digest)
+            guard let known = cache.use({ try $0.assetFacts(key) }) ?? nil,
                 let decoded = try? JSONDecoder().decode(AssetFacts.self, from: Data(known.utf8))
             else { return nil }
             facts[asset.path] = decoded
@@ -110,7 +114,8 @@ package final class PipelineCache: Sendable {
     func remember(_ facts: [String: AssetFacts]) {
         for (asset, digest) in assets {
             guard let known = facts[asset.path] else { continue }
-            _ = cache.use { try $0.add(assetFacts: json(known), key(asset, digest)) }
+            let key = key(asset, digest)
+            _ = cache.use { try $0.add(assetFacts: json(known), key) }
         }
     }
 

@@ -2,7 +2,8 @@
 package import Pipeline
 import Synchronization
 
-/// A cache that several pipelines share. For any thread. Trouble with it fails no source: work goes on without it.
+/// A cache that several pipelines share. For any thread. Trouble with it fails no source: work goes on without it, also
+/// if its file system does not answer.
 package final class SharedCache: Sendable {
     package let folder: BytePath
     /// How long it is left alone after trouble.
@@ -23,6 +24,8 @@ package final class SharedCache: Sendable {
         var contents = CacheStore.Statistics(renditions: 0, bytes: 0)
         var hits = 0
         var misses = 0
+        /// Threads that have not come back from its file system in time. Nobody else goes there meanwhile.
+        var hanging = 0
 
         var isPaused: Bool { pausedUntil.map { .now < $0 } ?? false }
     }
@@ -38,9 +41,50 @@ package final class SharedCache: Sendable {
         state = Mutex(State(bound: bound))
     }
 
-    /// Works with the cache.
+    /// How long its file system may take for an answer. A run, which does not come back to it, waits longer.
+    private var patience: Duration { pause == nil ? .seconds(30) : .seconds(2) }
+    /// What it copies at least in a millisecond.
+    private static let slowestBytes = 4 << 10
+
+    private enum Outcome<Value: Sendable>: Sendable {
+        case open
+        case ended(Value?)
+        /// Nobody waits for it any more.
+        case abandoned
+    }
+
+    /// Works with the cache, on a thread of its own. What takes too long goes on there, and nobody learns what it finds.
+    /// - Parameter bytes: how many are copied.
     /// - Returns: nil if it cannot be used.
-    func use<Value>(_ work: (CacheStore) throws -> Value) -> Value? {
+    func use<Value: Sendable>(
+        bytes: Int = 0, _ work: @escaping @Sendable (CacheStore) throws -> Value
+    ) -> Value? {
+        guard state.withLock({ $0.hanging == 0 && !$0.isPaused }) else { return nil }
+        let outcome = Monitor(Outcome<Value>.open)
+        let isStarted = startThread { [self] in
+            let value = useHere(work)
+            let isLate = outcome.change { outcome in
+                if case .abandoned = outcome { return true }
+                outcome = .ended(value)
+                return false
+            }
+            if isLate { state.withLock { $0.hanging -= 1 } }
+        }
+        guard isStarted else { return nil }
+        let end = Moment.now + patience + .milliseconds(bytes / Self.slowestBytes)
+        let (value, isAbandoned): (Value?, Bool) = outcome.look { outcome in
+            if case .ended(let value) = outcome { return .ready((value, false)) }
+            guard .now >= end else { return .wait(until: end) }
+            state.withLock { $0.hanging += 1 }
+            outcome = .abandoned
+            return .ready((nil, true))
+        }
+        if isAbandoned { fail("the cache '\(folder.printable)' does not answer") }
+        return value
+    }
+
+    /// Works with the cache on this thread, for as long as that takes.
+    private func useHere<Value>(_ work: (CacheStore) throws -> Value) -> Value? {
         guard let store = opened() else { return nil }
         do {
             let value = try work(store)
@@ -69,7 +113,7 @@ package final class SharedCache: Sendable {
         }
         guard let store else { return }
         store.set(bound: bound)
-        _ = use { try $0.prune(to: bound) }
+        _ = useHere { try $0.prune(to: bound) }
     }
 
     // MARK: - Opening
@@ -96,14 +140,14 @@ package final class SharedCache: Sendable {
     }
 
     private func fail(_ trouble: String) {
-        // Closed outside of the lock, since that waits for the file system.
+        // Closed on a thread of its own, since that waits for the file system.
         let (store, isNew) = state.withLock { state in
             defer {
                 (state.store, state.trouble, state.pausedUntil) = (nil, trouble, pause.map { .now + $0 } ?? .never)
             }
             return (state.store, state.trouble == nil)
         }
-        withExtendedLifetime(store) {}
+        if let store { _ = startThread { withExtendedLifetime(store) {} } }
         if isNew { note("\(trouble); the work goes on without it") }
     }
 

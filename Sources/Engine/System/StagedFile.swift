@@ -121,22 +121,28 @@ package final class StagedFile {
         }
     }
 
+    /// Goes on with another file, which is empty, since somebody may still write into this one.
+    func renew() throws(SystemError) { file = try newFile() }
+
     private func moveToNewFile() throws(SystemError) {
-        let new: OpenFile
+        let new = try newFile()
+        try new.fill(from: file)
+        file = new
+    }
+
+    /// A file in the place of this one, which loses its temporary name.
+    private func newFile() throws(SystemError) -> OpenFile {
         if hasTemporaryName {
             do throws(SystemError) {
                 try staging.remove(temporaryName)
             } catch {
                 guard error.isAbsence else { throw error }
             }
-            new = try Self.named(temporaryName, in: staging, mode, for: destination)
-        } else {
-            let descriptor = clinux_open_unnamed(staging.file.descriptor, mode)
-            guard descriptor >= 0 else { throw SystemError("write '\(destination.printable)'") }
-            new = OpenFile(owning: descriptor)
+            return try Self.named(temporaryName, in: staging, mode, for: destination)
         }
-        try new.fill(from: file)
-        file = new
+        let descriptor = clinux_open_unnamed(staging.file.descriptor, mode)
+        guard descriptor >= 0 else { throw SystemError("write '\(destination.printable)'") }
+        return OpenFile(owning: descriptor)
     }
 
     // MARK: - Publishing

@@ -9,7 +9,7 @@ extension RenditionMaker {
     ) throws -> [StagedFile]? {
         guard let cache = settings.cache, !settings.isDryRun else { return nil }
         if work.cached == nil { work.cached = try lookUp(&work, opened: opened, settings: settings, in: cache) }
-        guard var cached = work.cached, let facts = cached.facts, let planner = cachePlanner(settings) else {
+        guard let cached = work.cached, let facts = cached.facts, let planner = cachePlanner(settings) else {
             return nil
         }
         // A plan that fails here fails again with the facts of the source itself.
@@ -23,8 +23,7 @@ extension RenditionMaker {
         let names = try names(for: known, of: &work, opened: opened, settings: settings, by: choose)
         work.report.renditions = zip(known.renditions, names).map(Self.entry)
         let outputs = try stage(names, settings)
-        let filled = onFiles { cached.fill(outputs, plan) }
-        work.cached = cached
+        let filled = try filled(outputs, plan, from: &work.cached)
         guard !filled.contains(where: { $0 == nil }) else { return nil }
         try checkUnchanged(opened)
         note(filled, &work)

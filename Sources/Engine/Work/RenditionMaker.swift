@@ -261,10 +261,10 @@ package final class RenditionMaker {
 
     private func render(
         _ plan: SourcePlan, message: RenderMessage, planner: Planner, input: ProbedInput, names: [RenditionName],
-        opened: OpenedInput, memory: ReservedMemory, for work: inout SourceWork, settings: RenderSettings
+        opened: OpenedInput, alone: Bool, clock: inout Stopwatch, for work: inout SourceWork, settings: RenderSettings
     ) throws -> [StagedFile] {
         let outputs = try stage(names, settings)
-        let cached = onFiles { work.cached?.fill(outputs, plan) } ?? outputs.map { _ in nil }
+        let cached = try filled(outputs, plan, from: &work.cached)
         let wanted = outputs.indices.filter { cached[$0] == nil }
         var message = message
         message.omitted = Set(outputs.indices).subtracting(wanted)
@@ -335,6 +335,18 @@ package final class RenditionMaker {
         try emptied(outputs)
         if case .picture(let picture) = opened {
             _ = try worker.slot.facts(of: picture, page: planner.pipeline.page, planner.limits)
+        }
+    }
+
+    /// Fills outputs with what is in the cache.
+    /// - Returns: for each output what is in it now; nil if it is empty.
+    func filled(
+        _ outputs: [StagedFile], _ plan: SourcePlan, from cached: inout CachedJob?
+    ) throws(Failure) -> [CachedRendition?] {
+        do throws(SystemError) {
+            return try onFiles { () throws(SystemError) in try cached?.fill(outputs, plan) } ?? outputs.map { _ in nil }
+        } catch {
+            throw error.asOutputFailure
         }
     }
 

@@ -133,4 +133,38 @@ import Testing
         try await onNewThread { mill.drain(within: .seconds(30)) }
         #expect(mill.status.inboxes[0].failed == 0)
     }
+
+    @Test func `names in an outbox that two inboxes share are released also while a folder of the first one hangs`()
+        async throws
+    {
+        let rest = "outbox: out, pipeline: p.yaml, settle: 100ms }"
+        let drop = try WatchedFolder(
+            mill: "state: state\nworkers: 1\ninboxes:\n  - { path: in, \(rest)\n  - { path: other, \(rest)\n")
+        try drop.makeFolder("other")
+        let mill = try await start(drop, Silence())
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        try await drop.until("it is over") { mill.status.inboxes.allSatisfy { $0.open == 0 } }
+        let names = try mill.store.ownedNames(after: nil, limit: 100)
+        #expect(!names.isEmpty)
+        for name in drop.files("out") {
+            try FileManager.default.removeItem(atPath: drop.runner.folder.path("out/" + name))
+        }
+        let housekeeper = try #require(mill.running.withLock { $0?.housekeeper })
+        let controllers = mill.controllers
+        #expect(controllers.map(\.name) == ["in", "other"])
+        let (isHeld, end) = (Monitor(false), Monitor(false))
+        defer { end.change { $0 = true } }
+        runOnNewThread {
+            controllers[0].records.withLock { _ in
+                isHeld.change { $0 = true }
+                end.wait { $0 ? () : nil }
+            }
+        }
+        try await drop.until("a thread is at the folders of the first") { isHeld.change { $0 } }
+        housekeeper.keepRecords(of: controllers, names: names)
+        try await drop.until("the names are released") { try mill.store.ownedNames(after: nil, limit: 100).isEmpty }
+        end.change { $0 = true }
+        try await onNewThread { mill.drain(within: .seconds(30)) }
+    }
 }

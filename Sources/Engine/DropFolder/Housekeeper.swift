@@ -114,24 +114,27 @@ final class Housekeeper: Sendable {
             while let removed = try? store.prune(keeping: Self.keptJobs), removed > 0, .now < end {}
             let names = (try? store.ownedNames(after: place, limit: Self.checkedAtOnce)) ?? []
             place = names.last
-            let byOutbox = Dictionary(grouping: names, by: \.outbox)
-            var outboxes: Set<BytePath> = []
-            for controller in controllers() {
-                let key = controller.inbox.outboxKey
-                // Several inboxes may share an outbox.
-                let names = outboxes.insert(key).inserted ? byOutbox[key] ?? [] : []
-                keepRecords(of: controller, names: names)
-            }
+            keepRecords(of: controllers(), names: names)
         }
     }
 
-    /// On a thread of its own, because it looks into the outbox and the spool. If the last look still hangs, this one
-    /// waits for another turn.
-    /// - Parameter names: recorded names in its outbox.
-    private func keepRecords(of controller: InboxController, names: [OwnedName]) {
+    /// Each on a thread of its own, because it looks into the outbox and the spool. If the last look still hangs, this
+    /// one waits for another turn.
+    /// - Parameter names: recorded names in their outboxes.
+    func keepRecords(of controllers: [InboxController], names: [OwnedName]) {
+        // Several inboxes may share an outbox, whose names are for the first one that has time.
+        let open = Monitor(Dictionary(grouping: names, by: \.outbox))
+        for controller in controllers {
+            keepRecords(of: controller) { open.change { $0.removeValue(forKey: controller.inbox.outboxKey) ?? [] } }
+        }
+    }
+
+    /// - Parameter takeNames: takes the names in its outbox that nobody has looked at.
+    private func keepRecords(of controller: InboxController, takeNames: @escaping @Sendable () -> [OwnedName]) {
         _ = startThread { [self] in
             _ = controller.records.withLockIfAvailable { nextPruning in
-                releaseNames(names, of: controller)
+                let isSilent = controller.silence(waiting: dispatcher.fileWaits[controller.name]) != nil
+                if !isSilent { releaseNames(takeNames(), of: controller) }
                 controller.forgetMissingOriginals(limit: Self.checkedAtOnce)
                 guard nextPruning <= .now else { return }
                 let start = Moment.now

@@ -169,6 +169,13 @@ package final class DropFolder: Sendable {
             removeIfIdle($0)
         } endIdleWorkers: { [workers] in
             workers.endIsolated(idleFor: Self.isolatedPatience)
+        } endRestlessWorkers: { [self] in
+            let count = workers.endRestless()
+            guard count > 0 else { return }
+            state.withLock { $0.lostWorkers += count }
+            observer.noted(
+                "\(counted(count, "worker")) took memory or processor time though nothing was asked of it, and \(count == 1 ? "was" : "were") ended"
+            )
         }
         let running = Running(dispatcher: dispatcher, housekeeper: housekeeper, shared: shared, hooks: hooks)
         self.running.withLock { $0 = running }

@@ -10,6 +10,7 @@ final class Housekeeper: Sendable {
     private let controllers: @Sendable () -> [InboxController]
     private let removeIfIdle: @Sendable (InboxController) -> Void
     private let endIdleWorkers: @Sendable () -> Void
+    private let endRestlessWorkers: @Sendable () -> Void
     private let store: SQLiteJobStore
     private let folder: StateFolder
     private let dispatcher: Dispatcher
@@ -37,7 +38,8 @@ final class Housekeeper: Sendable {
         store: SQLiteJobStore, state folder: StateFolder, dispatcher: Dispatcher, lanes: LaneStatus,
         note: @escaping @Sendable (String) -> Void,
         controllers: @escaping @Sendable () -> [InboxController],
-        removeIfIdle: @escaping @Sendable (InboxController) -> Void, endIdleWorkers: @escaping @Sendable () -> Void
+        removeIfIdle: @escaping @Sendable (InboxController) -> Void, endIdleWorkers: @escaping @Sendable () -> Void,
+        endRestlessWorkers: @escaping @Sendable () -> Void
     ) {
         self.store = store
         self.folder = folder
@@ -47,6 +49,7 @@ final class Housekeeper: Sendable {
         self.controllers = controllers
         self.removeIfIdle = removeIfIdle
         self.endIdleWorkers = endIdleWorkers
+        self.endRestlessWorkers = endRestlessWorkers
     }
 
     var lastTurn: Moment { state.change { $0.lastTurn } }
@@ -69,6 +72,7 @@ final class Housekeeper: Sendable {
             dispatcher.startLanes()
             endIdleWorkers()
             if .now >= nextRound {
+                endRestlessWorkers()
                 let waits = dispatcher.fileWaits
                 folder.lookInBackground { [note, controllers] trouble in
                     note(trouble?.message ?? "the state folder is back")

@@ -81,6 +81,22 @@ package final class WorkerPool: Sendable {
     private struct IdleWorker {
         let slot: WorkerSlot
         let since: Moment
+        /// The processor time that the worker had taken at the last look.
+        var processorSeconds: Double?
+
+        /// What idle workers may take: their libraries tidy up after an answer.
+        private static let mostMemory = 64 << 20
+        private static let mostProcessorSeconds = 0.2
+
+        init(_ slot: WorkerSlot) { (self.slot, since) = (slot, .now) }
+
+        /// Whether the worker takes memory, or has taken processor time since the last look.
+        mutating func isRestless() -> Bool {
+            let (memory, seconds) = slot.spending
+            defer { processorSeconds = seconds }
+            return memory > Self.mostMemory
+                || processorSeconds.map { seconds - $0 > Self.mostProcessorSeconds } ?? false
+        }
     }
 
     /// - Parameter ready: how many workers to make ready now, by copying this process. None if it has several threads
@@ -127,7 +143,7 @@ package final class WorkerPool: Sendable {
             let (slot, isApart) = lent.value
             state.lent -= 1
             if isApart { state.lentApart -= 1 }
-            state.idle.append(IdleWorker(slot: slot, since: .now))
+            state.idle.append(IdleWorker(slot))
             return Handed(state.takeSurplus())
         }
         withExtendedLifetime(surplus) {}
@@ -143,6 +159,19 @@ package final class WorkerPool: Sendable {
             return Handed(state.idle.filter(isOver))
         }
         withExtendedLifetime(ended) {}
+    }
+
+    /// Ends workers that do something though nobody asks them: a picture has taken them over. To be called every few
+    /// seconds.
+    /// - Returns: how many.
+    func endRestless() -> Int {
+        // They end here, not under the lock.
+        let ended = state.withLock { state in
+            let places = state.idle.indices.filter { state.idle[$0].isRestless() }
+            defer { for place in places.reversed() { state.idle.remove(at: place) } }
+            return Handed(places.map { state.idle[$0] })
+        }
+        return withExtendedLifetime(ended) { ended.value.count }
     }
 
     /// Notes that a format on request can be read.

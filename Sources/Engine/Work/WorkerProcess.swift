@@ -100,13 +100,16 @@ final class WorkerProcess {
 
     private var residentMemory: Int { statm.map(Machine.residentMemory) ?? 0 }
 
+    /// By how many bytes its memory has grown since its last answer.
+    var growth: Int { residentMemory - restingMemory }
+
     /// Has the system count the peak of its memory anew, if it can.
     private func forgetPeak() {
         if let clearRefs { _ = Glibc.write(clearRefs.descriptor, "5", 1) }
     }
 
     /// Seconds of processor time that all its threads have taken; 0 if the system does not say.
-    private var processorSeconds: Double {
+    var processorSeconds: Double {
         var clock = clockid_t()
         var time = timespec()
         guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }

@@ -61,6 +61,9 @@ final class WorkerSlot {
 
     var hasNoProcess: Bool { worker == nil }
 
+    /// What the worker has taken since its last answer, and the processor time of its whole life.
+    var spending: (memory: Int, processorSeconds: Double) { (worker?.growth ?? 0, worker?.processorSeconds ?? 0) }
+
     /// Only pictures that need text, or have a format on request, meet a worker that can read fonts, or that format.
     private func become(_ kind: WorkerKind) {
         if isUsable && self.kind.serves(kind) { return }
@@ -98,7 +101,9 @@ final class WorkerSlot {
         try start()
         try worker?.limit(limits)
         do {
-            let facts = try ask(.prepare(message), files: files, within: Self.timeToPrepare) {
+            // How large assets are is not known here; their pixels may take what pictures may.
+            let growth = Self.growthOfPreparation + (files.isEmpty ? 0 : limits.maximumMemory)
+            let facts = try ask(.prepare(message), files: files, within: Self.timeToPrepare, growth: growth) {
                 try $0.assets(for: message, saving: formats)
             }
             let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
@@ -117,7 +122,9 @@ final class WorkerSlot {
     func canRead(_ format: SourceFormat, _ kind: WorkerKind) throws -> Bool {
         become(kind)
         try start()
-        return try ask(.tryReading(format), within: Self.timeToPrepare) { try $0.isReadable() }
+        return try ask(.tryReading(format), within: Self.timeToPrepare, growth: Self.growthOfPreparation) {
+            try $0.isReadable()
+        }
     }
 
     func facts(of source: OpenedSource, page: Int?, _ limits: Limits) throws -> SourceFacts {
@@ -153,10 +160,12 @@ final class WorkerSlot {
 
     /// By how many bytes a worker may grow over a header, besides twice the file: metadata are unpacked and kept.
     private static let growthOfHeader = 192 << 20
+    /// By how many bytes a worker may grow while it gets ready: with its libraries, their fonts and plugins.
+    private static let growthOfPreparation = 512 << 20
 
     /// Asks the worker, which is replaced if it is lost over the question or answers what cannot be.
     private func ask<Answer>(
-        _ request: Request, files: [OpenFile] = [], within time: TimeBound, growth: Int? = nil, members: Members? = nil,
+        _ request: Request, files: [OpenFile] = [], within time: TimeBound, growth: Int, members: Members? = nil,
         checked: (WorkerReply) throws -> Answer
     ) throws -> Answer {
         guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }

@@ -63,6 +63,15 @@ import Testing
         return try maker.make(&work, opened: opened, settings: settings, names: { candidates in try candidates(1) })
     }
 
+    @Test func `no memory is reserved while files are waited for, which may hang`() async throws {
+        try await runner.picture("a.jpg")
+        let (maker, settings) = (maker(), try settings())
+        var reserved: [Int] = []
+        maker.noteActivity = { if $0 == .files { reserved.append(settings.memory.reserved) } }
+        #expect(try make("a.jpg", maker, settings).count == 1)
+        #expect(reserved.count >= 3 && reserved.allSatisfy { $0 == 0 }, "\(reserved)")
+    }
+
     @Test func `a worker that has met a limit of output bytes works on with a higher one`() async throws {
         try await runner.picture("a.jpg")
         let maker = maker()

@@ -1,4 +1,5 @@
 // The supervisor's side of a worker that dies, hangs or is not there.
+import Foundation
 import Glibc
 import Pipeline
 import Testing
@@ -17,8 +18,15 @@ import Testing
         let loss = #expect(throws: WorkerLoss.self) {
             try worker.ask(.probe(.jpeg), files: [], within: TimeBound(seconds: seconds), cancellation: cancellation)
         }
-        #expect(kill(worker.identifier, 0) != 0, "the process still runs")
+        #expect(isGone(worker), "the process still runs")
         return loss
+    }
+
+    /// Waits a while: on a busy machine it is collected in the background.
+    private func isGone(_ worker: WorkerProcess) -> Bool {
+        let end = SuspendingClock.now + .seconds(20)
+        while kill(worker.identifier, 0) == 0, .now < end { usleep(5_000) }
+        return kill(worker.identifier, 0) != 0
     }
 
     @Test func `a worker that ends is reported with its code and its last words`() throws {
@@ -53,7 +61,7 @@ import Testing
             try worker.ask(.probe(.jpeg), files: [], within: bound, cancellation: Cancellation())
         }
         #expect(loss == .timedOut(bound.processorOverrun))
-        #expect(kill(worker.identifier, 0) != 0, "the process still runs")
+        #expect(isGone(worker), "the process still runs")
     }
 
     @Test func `a cancellation kills a worker at once`() throws {
@@ -233,5 +241,103 @@ import Testing
         // Closes its socket and goes on: it has to be killed from here.
         let loss = try loss(shell("exec <&-; exec 0</dev/null; sleep 60"))
         #expect(loss == .died(how: "closed its socket and was stopped", words: ""))
+    }
+
+    /// A worker that another process traces for a few seconds: until that one ends, nobody else hears of the worker's
+    /// end, as if the system did not let it go.
+    private static let held = """
+        import ctypes, os, time
+        libc = ctypes.CDLL(None)
+        libc.prctl(0x59616d61, ctypes.c_ulong(-1), 0, 0, 0)
+        worker = os.getpid()
+        if os.fork() == 0:
+            libc.ptrace(0x4206, worker, None, None)
+            time.sleep(5)
+            os._exit(0)
+        time.sleep(60)
+        """
+
+    @Test func `a worker that the system does not let go after its death holds up nobody, and is collected later`()
+        throws
+    {
+        let worker = try python(Self.held)
+        let status = "/proc/\(worker.identifier)/status"
+        let end = SuspendingClock.now + .seconds(20)
+        while try String(contentsOfFile: status, encoding: .utf8).contains("TracerPid:\t0\n"), .now < end {
+            usleep(10_000)
+        }
+        let start = SuspendingClock.now
+        #expect(throws: WorkerLoss.timedOut(TimeBound(seconds: 0.2).overrun)) {
+            try worker.ask(
+                .probe(.jpeg), files: [], within: TimeBound(seconds: 0.2), cancellation: Cancellation())
+        }
+        #expect(SuspendingClock.now - start < .seconds(3))
+        #expect(kill(worker.identifier, 0) == 0, "the system has let it go")
+        while kill(worker.identifier, 0) == 0, .now < end { usleep(10_000) }
+        #expect(kill(worker.identifier, 0) != 0, "nobody has collected it")
+    }
+
+    @Test func `a worker's memory is watched while it learns a pipeline and while it tries a format`() throws {
+        let greedy = "import time; memory = b'x' * (700 << 20); time.sleep(20)"
+        let pool = WorkerPool(WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", greedy]))
+        #expect(throws: WorkerLoss.outgrown(512 << 20)) { try WorkerSlot(pool).canRead(.svg, WorkerKind()) }
+        let pipeline = try LoadedPipeline(path: "p.yaml", text: "renditions: { a: { save: { format: png } } }")
+        #expect(throws: WorkerLoss.outgrown(512 << 20)) {
+            try WorkerSlot(pool).prepare(pipeline, limits: Limits(), kind: WorkerKind())
+        }
+    }
+
+    /// A pool with one idle worker that was asked once, and has done something since.
+    private func idle(_ work: String) throws -> WorkerPool {
+        let body = try MessageCoding.bytes(of: Reply.readable(true))
+        let program = """
+            import socket, struct, time
+            us = socket.socket(fileno=0)
+            us.recv(1000)
+            body = bytes(\(body))
+            us.sendall(struct.pack("<I", len(body)) + body)
+            time.sleep(0.1)
+            \(work)
+            time.sleep(30)
+            """
+        let pool = WorkerPool(WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", program]))
+        let slot = pool.lend(WorkerKind(), Cancellation(), last: nil)
+        #expect(try slot.canRead(.svg, WorkerKind()))
+        pool.takeBack(slot)
+        return pool
+    }
+
+    @Test(arguments: ["memory = b'x' * (200 << 20)", "while True: pass"])
+    func `an idle worker that takes memory or processor time is ended`(work: String) throws {
+        let pool = try idle(work)
+        let end = SuspendingClock.now + .seconds(20)
+        var count = 0
+        while count == 0, .now < end {
+            count = pool.endRestless()
+            usleep(300_000)
+        }
+        #expect(count == 1)
+        #expect(pool.lend(WorkerKind(), Cancellation(), last: nil).hasNoProcess)
+    }
+
+    @Test func `an idle worker that does nothing is kept`() throws {
+        let pool = try idle("pass")
+        for _ in 0..<4 {
+            usleep(200_000)
+            #expect(pool.endRestless() == 0)
+        }
+        #expect(!pool.lend(WorkerKind(), Cancellation(), last: nil).hasNoProcess)
+    }
+
+    @Test func `nobody waits for a worker while a file system that its source needs does not answer`() throws {
+        let worker = try WorkerProcess(ProcessStarter(), shell("exec sleep 60"))
+        let start = SuspendingClock.now
+        #expect(throws: WorkerLoss.silenced) {
+            try worker.ask(
+                .probe(.jpeg), files: [], within: TimeBound(seconds: 40), cancellation: Cancellation(),
+                isSilent: { .now - start > .milliseconds(200) })
+        }
+        #expect(.now - start < .seconds(20))
+        #expect(isGone(worker))
     }
 }

@@ -12,6 +12,8 @@ enum ChannelError: Error, Equatable {
     case outgrown(Int)
     /// The other side has taken more processor time than it may.
     case outran
+    /// A file system that the other side may wait for does not answer.
+    case silent
     /// What came is no message.
     case garbage(String)
     case system(CInt)

@@ -206,7 +206,7 @@ private func isReadable(_ descriptor: CInt, withinMilliseconds time: CInt) -> Bo
 }
 
 /// Collects a process that was killed; in the background if the system takes its time to let it go.
-private func collect(_ process: pid_t) {
+func collect(_ process: pid_t) {
     for _ in 0..<100 {
         if waitpid(process, nil, WNOHANG) != 0 { return }
         usleep(1_000)

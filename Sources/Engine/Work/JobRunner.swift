@@ -146,6 +146,7 @@ package final class JobRunner {
         var isAlone = attempt.job.progress.isSuspect || attempt.job.progress.failure?.code == .outOfMemory
         let number = attempt.work.report.attempt
         if isAlone || number > 1 && number >= route.policy.attempts { maker.worker.replace() }
+        maker.worker.isSilent = { [began = attempt.began] in site.wasSilent(since: began) }
         try prepare(route, opened)
         var hasAskedTwice = false
         while true {
@@ -179,6 +180,7 @@ package final class JobRunner {
                 if loss == .starved { try checkThreads(Self.threadsPerWorker) }
                 let failure = try loss.failure(
                     attempt: attempt.work.report.attempt, predicted: attempt.work.report.predictedMemory ?? 0)
+                if loss == .silenced { throw failure }
                 if isFinal(failure, of: attempt) {
                     guard !hasAskedTwice, !maker.worker.isFresh else { throw failure }
                     hasAskedTwice = true

@@ -68,7 +68,7 @@ package final class RenditionMaker {
         let opened = try OpenedInput(source, limits: settings.limits)
         let known = try prepared(settings, opened.formats)
         let (input, measurements) = try readably(opened) {
-            let input = try probe(opened, of: source, settings: settings)
+            let input = try probe(opened, of: source, settings: settings, alone: false)
             return (
                 input,
                 try self.measurements(of: input, opened: opened, known: known, settings: settings, alone: false).0
@@ -113,9 +113,7 @@ package final class RenditionMaker {
         let known = try prepared(settings, opened.formats)
         try FaultPoint.passOutput(.afterWorkerStart)
         worker.slot.begin(work.source.identity)
-        let input = try settings.memory.holding(alone ? settings.memory.total : 0) {
-            try probe(opened, of: work.source, settings: settings)
-        }
+        let input = try probe(opened, of: work.source, settings: settings, alone: alone)
         work.report.source.describe(input, opened)
         let (measurements, measuring) = try measurements(
             of: input, opened: opened, known: known, settings: settings, alone: alone)
@@ -130,29 +128,29 @@ package final class RenditionMaker {
         if settings.isDryRun { return [] }
 
         beforeRendering(plan.source.size.area * max(1, plan.source.frames), plan.time)
-        let memory = ReservedMemory(plan.memory, of: settings.memory, alone: alone)
-        return try settings.memory.holding(memory.reserved) {
-            work.report.milliseconds.wait += clock.lap()
-            let message = RenderMessage(
-                pipeline: known.number, source: input.message, measurements: measurements,
-                thumbnail: thumbnail(of: work.source, opened: opened, settings: settings))
-            let outputs = try render(
-                plan, message: message, planner: known.planner, input: input, names: names, opened: opened,
-                memory: memory, for: &work, settings: settings)
-            work.report.milliseconds.render += clock.lap()
-            return outputs
-        }
+        let message = RenderMessage(
+            pipeline: known.number, source: input.message, measurements: measurements,
+            thumbnail: thumbnail(of: work.source, opened: opened, settings: settings))
+        let outputs = try render(
+            plan, message: message, planner: known.planner, input: input, names: names, opened: opened, alone: alone,
+            clock: &clock, for: &work, settings: settings)
+        work.report.milliseconds.render += clock.lap()
+        return outputs
     }
 
     // MARK: - Looking at the source
 
-    private func probe(_ opened: OpenedInput, of source: SourceFile, settings: RenderSettings) throws -> ProbedInput {
+    private func probe(
+        _ opened: OpenedInput, of source: SourceFile, settings: RenderSettings, alone: Bool
+    ) throws -> ProbedInput {
         switch opened {
-        case .picture(let picture): return .picture(try probe(picture, settings: settings), source.name)
+        case .picture(let picture): return .picture(try probe(picture, settings: settings, alone: alone), source.name)
         case .set(let set):
             let members = try set.sources.indices.map { index in
                 let member = try set.open(index)
-                let facts = try memberNamed(set.sources[index]) { try probe(member, settings: settings) }
+                let facts = try memberNamed(set.sources[index]) {
+                    try probe(member, settings: settings, alone: alone)
+                }
                 return MemberFacts(name: set.sources[index].location.name, facts: facts)
             }
             return .set(members)
@@ -180,9 +178,11 @@ package final class RenditionMaker {
         }
     }
 
-    private func probe(_ opened: OpenedSource, settings: RenderSettings) throws -> SourceFacts {
+    private func probe(_ opened: OpenedSource, settings: RenderSettings, alone: Bool) throws -> SourceFacts {
         do {
-            let facts = try worker.slot.facts(of: opened, page: settings.pipeline.file.page, settings.limits)
+            let facts = try settings.memory.holding(alone ? settings.memory.total : 0) {
+                try worker.slot.facts(of: opened, page: settings.pipeline.file.page, settings.limits)
+            }
             try opened.checkStructure(facts, settings.limits)
             return facts
         } catch let failure as Failure {
@@ -268,21 +268,21 @@ package final class RenditionMaker {
         let wanted = outputs.indices.filter { cached[$0] == nil }
         var message = message
         message.omitted = Set(outputs.indices).subtracting(wanted)
-        let render = { [self] in
+        func render() throws -> RenderResult {
             try rendered(
-                message, planner: planner, to: wanted.map { outputs[$0] }, following: plan, from: opened, memory: memory
-            )
+                message, planner: planner, to: wanted.map { outputs[$0] }, following: plan, from: opened, alone: alone,
+                budget: settings.memory, clock: &clock, milliseconds: &work.report.milliseconds)
         }
         var result = try wanted.isEmpty ? nil : render()
         try FaultPoint.passOutput(.afterDecode)
-        try checkUnchanged(opened)
+        try onFiles { () throws(Failure) in try checkUnchanged(opened) }
         if result?.warnings.contains(where: \.isOfDamage) ?? false {
             // A decoder takes a read that fails for damage, so what counts is decoded after it could be read.
             try onFiles { () throws(Failure) in try opened.confirmDamage() }
             if settings.pipeline.file.tolerance != .nothing {
                 try prepareAgain(wanted.map { outputs[$0] }, opened, planner)
                 result = try render()
-                try checkUnchanged(opened)
+                try onFiles { () throws(Failure) in try checkUnchanged(opened) }
             }
         }
         note(cached, &work)
@@ -294,19 +294,30 @@ package final class RenditionMaker {
         }
         work.add(result?.warnings ?? [])
         work.report.peakMemory = result?.peakMemory
-        if let result { keep(result, wanted: wanted, outputs: outputs, plan: plan, input: input, for: &work) }
+        if let result {
+            onFiles { keep(result, wanted: wanted, outputs: outputs, plan: plan, input: input, for: &work) }
+        }
         try FaultPoint.passOutput(.afterTargetWrite)
         return outputs
     }
 
     /// Renders; once more if the worker found the disk full and there is room again, since others write to it too.
+    ///
+    /// Memory is reserved while the worker works, and not while this thread waits for files: those of one inbox may
+    /// hang, and others wait for the memory.
     private func rendered(
         _ message: RenderMessage, planner: Planner, to outputs: [StagedFile], following plan: SourcePlan,
-        from opened: OpenedInput, memory: ReservedMemory
+        from opened: OpenedInput, alone: Bool, budget: MemoryBudget, clock: inout Stopwatch,
+        milliseconds: inout SourceReport.Times
     ) throws -> RenderResult {
-        let render = { [slot = worker.slot] in
-            try slot.render(
-                message, planner, of: opened, to: outputs.map(\.file), within: plan.time, memory: memory)
+        let memory = ReservedMemory(plan.memory, of: budget, alone: alone)
+        func render() throws -> RenderResult {
+            try budget.holding(memory.reserved) {
+                milliseconds.wait += clock.lap()
+                defer { milliseconds.render += clock.lap() }
+                return try worker.slot.render(
+                    message, planner, of: opened, to: outputs.map(\.file), within: plan.time, memory: memory)
+            }
         }
         // A worker is not believed what it says of the disk; whether there is room is found out here.
         let trouble = { [self] in

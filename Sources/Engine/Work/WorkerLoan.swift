@@ -9,6 +9,10 @@ package final class WorkerLoan {
     private var lastBorrowed: ObjectIdentifier?
     /// The next that is borrowed gets a new process.
     private var wantsNew = false
+    /// Whether a file system does not answer that the present source needs: nobody waits for a worker then.
+    var isSilent: () -> Bool = { false } {
+        didSet { borrowed?.isSilent = isSilent }
+    }
 
     package init(_ workers: WorkerPool, cancellation: Cancellation) {
         self.workers = workers
@@ -27,6 +31,7 @@ package final class WorkerLoan {
         let slot = workers.lend(kind, cancellation, last: lastBorrowed)
         if wantsNew { slot.replaceWorker() }
         wantsNew = false
+        slot.isSilent = isSilent
         borrowed = slot
         lastBorrowed = ObjectIdentifier(slot)
         return slot
@@ -34,7 +39,10 @@ package final class WorkerLoan {
 
     /// Leaves the worker to others until there is a question again.
     package func giveBack() {
-        if let borrowed { workers.takeBack(borrowed) }
+        if let borrowed {
+            borrowed.isSilent = { false }
+            workers.takeBack(borrowed)
+        }
         borrowed = nil
     }
 

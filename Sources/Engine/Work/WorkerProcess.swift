@@ -15,6 +15,8 @@ enum WorkerLoss: Error, Equatable {
     /// It took more memory than so many bytes for its source, and was stopped.
     case outgrown(Int)
     case timedOut(TimeBound.Overrun)
+    /// A file system that its source needs does not answer. That is not its source's fault.
+    case silenced
     case cancelled
     /// It answered what no worker answers.
     case confused(String)
@@ -132,10 +134,12 @@ final class WorkerProcess {
     /// - Parameters:
     ///   - time: what the whole conversation may take; then the worker is killed.
     ///   - growth: by how many bytes its resident memory may grow meanwhile; it is killed soon after that.
+    ///   - isSilent: whether a file system that the source needs does not answer; the worker, which may wait for it, is
+    ///     killed then.
     ///   - members: what the worker may ask for meanwhile.
     func ask(
         _ request: Request, files: [OpenFile], within time: TimeBound, growth: Int? = nil, cancellation: Cancellation,
-        members: MemberAccess = .none
+        isSilent: @escaping () -> Bool = { false }, members: MemberAccess = .none
     ) throws(WorkerLoss) -> WorkerReply {
         // Taken at the first check: the milliseconds before do not count, and a small picture takes no longer than that.
         var startSeconds: Double?
@@ -147,7 +151,8 @@ final class WorkerProcess {
             let seconds = processorSeconds
             if startSeconds == nil { startSeconds = seconds }
             if let startSeconds, seconds - startSeconds > time.processorSeconds { throw .outran }
-            if let growth, residentMemory > restingMemory + growth { throw .outgrown(growth) }
+            if let growth, self.growth > growth { throw .outgrown(growth) }
+            if isSilent() { throw .silent }
         }
         if case .render = request { forgetPeak() }
         let end = SuspendingClock.now + .seconds(time.seconds)
@@ -190,6 +195,7 @@ final class WorkerProcess {
         case .closed: .died(how: ending.description, words: lastWords)
         case .timedOut: .timedOut(time.overrun)
         case .outran: .timedOut(time.processorOverrun)
+        case .silent: .silenced
         case .cancelled: .cancelled
         case .outgrown(let bytes): .outgrown(bytes)
         case .garbage(let what): .confused(what)
@@ -237,8 +243,9 @@ final class WorkerProcess {
         }
         if waited != 0 { return Ending(isByUs: false, status: status) }
         Glibc.kill(process, SIGKILL)
-        while waitpid(process, &status, 0) < 0 && errno == EINTR {}
-        return Ending(isByUs: true, status: status)
+        // One that has files of a file system that hangs ends when that goes on.
+        collect(process)
+        return Ending(isByUs: true, status: 0)
     }
 
     /// The last that it has written since its last answer. Both sides share the position in the file.

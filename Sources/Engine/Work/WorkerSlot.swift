@@ -8,6 +8,8 @@ final class WorkerSlot {
     private unowned let workers: WorkerPool
     /// What ends the wait for an answer; whoever takes the slot sets it.
     var cancellation = Cancellation()
+    /// Ends the wait for an answer too; whoever takes the slot sets it.
+    var isSilent: () -> Bool = { false }
     /// It is lent for work of one inbox alone.
     var isApart = false
     private var worker: WorkerProcess?
@@ -171,7 +173,7 @@ final class WorkerSlot {
         guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }
         do {
             let reply = try worker.ask(
-                request, files: files, within: time, growth: growth, cancellation: cancellation,
+                request, files: files, within: time, growth: growth, cancellation: cancellation, isSilent: isSilent,
                 members: members?.access ?? .none)
             let answer = try checked(reply)
             if let trouble = members?.trouble { throw trouble }

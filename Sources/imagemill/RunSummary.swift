@@ -70,7 +70,7 @@ func versionsSentence(_ count: Int, hintsAtTree: Bool = false) -> String? {
     let remedy = hintsAtTree ? "; --keep-tree keeps their folders apart" : ""
     return switch count {
     case 0: nil
-    case 1: "1 source shares a name with another one and was given a version; see the report\(remedy)"
-    default: "\(count) sources share a name with another one and were given versions; see the report\(remedy)"
+    case 1: "1 source was given a version, since its name was taken; see the report\(remedy)"
+    default: "\(count) sources were given versions, since their names were taken; see the report\(remedy)"
     }
 }

@@ -47,4 +47,19 @@ import Testing
         #expect(problems.filter { $0.contains("does not answer") } == [])
         try await onNewThread { mill.drain(within: .seconds(30)) }
     }
+
+    @Test func `the note of a picture means the picture, and a folder means nothing`() async throws {
+        let drop = try WatchedFolder()
+        for name in ["a.jpg", "b.jpg", "new/c.jpg"] {
+            try drop.runner.folder.write("no picture", to: "state/failed/in/\(name)")
+            try drop.runner.folder.write("{}", to: "state/failed/in/\(name).error.json")
+        }
+        let mill = try await start(drop)
+        let names = ["a.jpg.error.json", "b.jpg", "b.jpg.error.json", "new"].map { BytePath($0) }
+        let (moved, problems) = try await onNewThread { mill.retry(names) }
+        #expect(moved.map(\.lastComponent).map(\.text).sorted() == ["a.jpg", "b.jpg"])
+        #expect(problems == ["cannot retry 'new': it is a folder; name what is in it"])
+        #expect(!drop.runner.exists("in/a.jpg.error.json"))
+        try await onNewThread { mill.drain(within: .seconds(30)) }
+    }
 }

@@ -140,7 +140,7 @@ import Testing
         #expect(result.exit == 0, "\(result.errors)")
         #expect(
             result.errorLines.contains(
-                "3 sources share a name with another one and were given versions; see the report; --keep-tree keeps their folders apart"
+                "3 sources were given versions, since their names were taken; see the report; --keep-tree keeps their folders apart"
             ),
             "\(result.errors)")
         #expect(runner.files() == ["a-2.webp", "a.webp", "b-2.webp", "b.webp", "c-2.webp", "c.webp"])

@@ -70,16 +70,32 @@ import Testing
         #expect(found[#"imagemill_run_success{pipeline="p",task="0"}"#] == 1)
     }
 
-    @Test func `a file that cannot be written is said, and a source is not written over`() async throws {
+    @Test func `a file that cannot be written is said, and only what a command wrote before is written over`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.pipeline()
-        let over = try await runner.run("run", "p.yaml", "in", "-o", "out", "--metrics", "in/a.jpg")
-        #expect(
-            over.exit == 64
-                && over.errors.contains(
-                    "the metrics would be written over the source 'in/a.jpg'; choose another file (--metrics)")
-        )
+        let bytes = try runner.bytes("in/a.jpg")
+        let pages = [["--report", "in/a.jpg"], ["--report", "p.yaml"], ["--report", "page.html"], ["--metrics", "in/a.jpg"]]
+        try runner.folder.write("<!doctype html><title>My page</title>", to: "page.html")
+        for options in pages {
+            let over = try await runner.run(["run", "p.yaml", "in", "-o", "out"] + options)
+            let what = options[0] == "--metrics" ? "are no metrics" : options[1] == "page.html" ? "is no page" : "is no report"
+            #expect(
+                over.exit == 64
+                    && over.errors
+                        == "imagemill: '\(options[1])' is there and \(what) of Imagemill; choose another file (\(options[0])), or remove it first\n"
+            )
+        }
+        #expect(try runner.bytes("in/a.jpg") == bytes && runner.files().isEmpty)
+        for _ in 1...2 {
+            let again = try await runner.run(
+                "run", "p.yaml", "in", "-o", "other", "--report", "own.html", "--metrics", "own.prom", "--force")
+            #expect(again.exit == 0, "its own files are replaced: \(again.errors)")
+            let report = try await runner.run("run", "p.yaml", "in", "-o", "other", "--report", "own.json", "--force")
+            #expect(report.exit == 0, "\(report.errors)")
+        }
+        let page = try await runner.run("report", "own.json", "-o", "in/a.jpg")
+        #expect(page.exit == 64 && page.errors.contains("'in/a.jpg' is there and is no page of Imagemill"))
         let blocked = try await runner.run("run", "p.yaml", "in", "-o", "out", "--metrics", "p.yaml/run.prom")
         #expect(blocked.exit != 0 && blocked.errors.contains("p.yaml"), "\(blocked.errors)")
         #expect(runner.files() == ["a.webp"], "the renditions are there")

@@ -104,11 +104,16 @@ package struct Retry {
                 return []
             }
         }
-        return names.compactMap { name in
-            let found = folder.path(of: name) ?? rest(of: name, after: controller.name).flatMap(folder.path)
-            if found != nil { progress.change { _ = $0.found.insert(name) } }
-            return found
+        var (wanted, known): ([BytePath], Set<BytePath>) = ([], [])
+        for name in names {
+            let path = folder.path(of: name) ?? rest(of: name, after: controller.name).flatMap(folder.path)
+            guard let path else { continue }
+            progress.change { _ = $0.found.insert(name) }
+            // A shell completes names and patterns with those of notes too.
+            let source = folder.source(ofNote: path) ?? path
+            if known.insert(source).inserted { wanted.append(source) }
         }
+        return wanted
     }
 
     /// `a.jpg` for `family/a.jpg` in the inbox `family`; nil for a name that does not begin so.

@@ -193,7 +193,10 @@ package struct FailedFolder: Sendable {
         let status = try above.status(name)
         let isSet = status?.kind == .directory ? try hasNote(name, in: above) : false
         guard let status, status.kind == .regular || isSet else {
-            throw SystemError("retry '\(source.printable)'", code: ENOENT)
+            let isFolder = status?.kind == .directory
+            throw SystemError(
+                "retry '\(source.printable)'", code: isFolder ? EISDIR : ENOENT,
+                because: isFolder ? "it is a folder; name what is in it" : nil)
         }
         // A second failure of one name is in `failed/` under another.
         let path = FailureNote.source(ofNoteBeside: name, in: above) ?? source
@@ -212,6 +215,14 @@ package struct FailedFolder: Sendable {
         }
         try above.remove(FailureNote.path(beside: name))
         return path
+    }
+
+    /// The source that a note is about, if it is beside the note; nil for everything else.
+    func source(ofNote path: BytePath) -> BytePath? {
+        guard let above = try? Directory(folder).folder(path.directory),
+            (try? FailureNote.isNote(path.lastComponent, in: above)) ?? false
+        else { return nil }
+        return FailureNote.source(note: path)
     }
 
     private func hasNote(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {

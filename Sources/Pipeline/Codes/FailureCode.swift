@@ -184,7 +184,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .tooMuchMemory:
             "Raise the budget with \(either("`--max-memory`", "`max-memory`")), or make smaller renditions."
         case .notFound: "Check the path, and whether something else moves files there."
-        case .isADirectory: "Rename the folder; what is in it is processed as usual."
+        case .isADirectory: "Rename the folder, if only its name is that of a picture, or name a picture in it; what is in it is processed as usual."
         case .notARegularFile: "Remove it from the source folder."
         case .permissionDenied: "Change the permissions of the file and of its folders, so that this user may read it."
         case .changedWhileRead:
@@ -207,7 +207,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .encodingFailed: "Try another format, or other options in `save`."
         case .outputRejected: "Please report this, with the picture."
         case .nameTaken:
-            "Add `{dir}` or `{ext}` to `file` in the pipeline\(place == .millFile ? "" : ", or use `--keep-tree`")."
+            "Rename one, have the second one numbered (`collision: version`), or keep folders apart with `{dir}` in `file`\(place == .millFile ? "" : " or `--keep-tree`")."
         case .nameInvalid: "Change `file` in the pipeline."
         case .outputTooLarge:
             "Choose a smaller size or another format, or raise the limit with \(either("`--max-output-bytes`", "`max-output-bytes`"))."

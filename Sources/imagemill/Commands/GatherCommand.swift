@@ -46,6 +46,7 @@ struct GatherCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let report { try ReplacedFile.page.refuseOthers(at: RawArguments.paths([report])[0], option: "--report") }
         let opened: OpenedPlan
         do {
             opened = try OpenedPlan(RawArguments.paths([plan])[0])

@@ -27,6 +27,7 @@ struct PlannedTask: Rendering {
     }
 
     func prepare() throws -> Preparation {
+        if let metrics { try ReplacedFile.metrics.refuseOthers(at: metrics, option: "--metrics") }
         do {
             let task = try number()
             let plan = try OpenedPlan(RawArguments.paths([planPath])[0])

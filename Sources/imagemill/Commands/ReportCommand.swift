@@ -52,6 +52,7 @@ struct ReportCommand: ParsableCommand {
                 "imagemill: the page would be written over the report '\(file.printable)'; choose another file (-o)")
             throw ExitStatus.usage
         }
+        try ReplacedFile.page.refuseOthers(at: page, option: "-o")
         do {
             let unreadable = try ReportPageFile(page, try pictures(of: file)).write(reportIn: file)
             if unreadable > 0 {

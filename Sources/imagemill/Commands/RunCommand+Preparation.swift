@@ -44,8 +44,6 @@ extension RunCommand {
             files.leaveOutRenditions(in: &found, named: roots)
             tell(found)
             try refuseSourcesToStandardOutput(found)
-            try refuseOverSource(report, as: "report", option: "--report", among: found)
-            try refuseOverSource(metrics, as: "metrics", option: "--metrics", among: found)
             let writes = !dryRun && why == nil
             if writes { try refuseMissing(found, outbox) }
             let lock = writes ? try lockOutput(outbox, makesThumbnails: pipeline.file.makesThumbnails) : nil

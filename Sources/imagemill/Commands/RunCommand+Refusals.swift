@@ -62,8 +62,8 @@ extension RunCommand {
         try refuseAddress(outbox.path)
         try refuseFile(outbox.path)
         try refuseSameFolder(roots, outbox.path)
-        try refuseFolder(report, as: "report", option: "--report")
-        try refuseFolder(metrics, as: "metrics", option: "--metrics")
+        try refuseUnwritable(report, as: isPage ? .page : .report, option: "--report")
+        try refuseUnwritable(metrics, as: .metrics, option: "--metrics")
     }
 
     private func refuseAddress(_ outbox: BytePath) throws {
@@ -74,12 +74,15 @@ extension RunCommand {
         throw ExitStatus.usage
     }
 
-    private func refuseFolder(_ file: String?, as what: String, option: String) throws {
-        guard let path = file.map({ RawArguments.paths([$0])[0] }), (try? FileSystem.status(path))??.kind == .directory
-        else { return }
-        printError(
-            "imagemill: the \(what) cannot be written to '\(path.printable)': it is a folder; name a file (\(option))")
-        throw ExitStatus.usage
+    private func refuseUnwritable(_ file: String?, as kind: ReplacedFile, option: String) throws {
+        guard let path = file.map({ RawArguments.paths([$0])[0] }) else { return }
+        if (try? FileSystem.status(path))??.kind == .directory {
+            printError(
+                "imagemill: the \(kind == .page ? "report" : kind.rawValue) cannot be written to '\(path.printable)': it is a folder; name a file (\(option))"
+            )
+            throw ExitStatus.usage
+        }
+        try kind.refuseOthers(at: path, option: option)
     }
 
     private func refuseFile(_ outbox: BytePath) throws {
@@ -113,17 +116,6 @@ extension RunCommand {
         )
         printError(
             "  choose another folder (-o), or leave this one out yourself: --exclude \(folder.lastComponent.printable)")
-        throw ExitStatus.usage
-    }
-
-    func refuseOverSource(_ file: String?, as what: String, option: String, among found: FoundSources) throws {
-        guard let file else { return }
-        let path = RawArguments.paths([file])[0]
-        guard let absolute = FileSystem.absolute(path), found.sources.contains(where: { $0.identity == absolute })
-        else { return }
-        printError(
-            "imagemill: the \(what) would be written over the source '\(path.printable)'; choose another file (\(option))"
-        )
         throw ExitStatus.usage
     }
 }

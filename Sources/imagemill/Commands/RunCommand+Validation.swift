@@ -9,6 +9,9 @@ extension RunCommand {
         guard cacheSize == nil || cache != nil else { throw ValidationError("--cache-size needs --cache DIR") }
         guard !json || !jsonLines else { throw ValidationError("--json and --json-lines exclude each other") }
         guard !verbose || !quiet else { throw ValidationError("--verbose and --quiet exclude each other") }
+        guard report != "-" else {
+            throw ValidationError("--report takes the name of a file; --json prints the report on standard output")
+        }
         guard let plan else { return try validateWithoutPlan() }
         guard inputs.isEmpty, !quick.isAny else {
             throw ValidationError("--plan takes no pipeline and no sources: they are in '\(plan)'")

@@ -120,7 +120,7 @@ import Testing
     private static let beggar = """
         import socket, struct
         us = socket.socket(fileno=0)
-        body = b'{"needsMember":{"_0":0}}'
+        body = struct.pack("<Q", 11) + b"needsMember" + bytes(8)
         while True:
             us.sendall(struct.pack("<I", len(body)) + body)
         """
@@ -161,7 +161,7 @@ import Testing
         """,
         "begs": """
         threading.Thread(target=read, daemon=True).start()
-        body = b'{"needsMember":{"_0":0}}'
+        body = struct.pack("<Q", 11) + b"needsMember" + bytes(8)
         while True: us.sendall(struct.pack("<I", len(body)) + body); time.sleep(0.001)
         """,
         "reads slowly": "while True: us.recv(100); time.sleep(0.001)",
@@ -222,7 +222,7 @@ import Testing
                 us.recv(1000)
                 print(words, file=sys.stderr, flush=True)
                 if words == "the last": sys.exit(3)
-                body = b'{"readable":{"_0":true}}'
+                body = struct.pack("<Q", 8) + b"readable" + b"\\1"
                 us.sendall(struct.pack("<I", len(body)) + body)
             """)
         let ask = {

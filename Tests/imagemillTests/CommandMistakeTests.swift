@@ -308,13 +308,16 @@ import Testing
         for name in ["in/a/IMG_0001.JPG", "in/b/IMG_0001.JPG"] { try await runner.picture(name) }
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(
-            result.errors.hasSuffix("was given a version, since its name was taken; see the report; --keep-tree keeps their folders apart\n"),
+            result.errors.hasSuffix(
+                "was given a version, since its name was taken; see the report; --keep-tree keeps their folders apart\n"
+            ),
             "\(result.errors)")
         let kept = try await runner.run("run", "p.yaml", "in", "-o", "out2", "--keep-tree")
         #expect(!kept.errors.contains("version"), "\(kept.errors)")
         for name in ["flat/x.jpg", "flat/x.png"] { try await runner.picture(name) }
         let flat = try await runner.run("run", "p.yaml", "flat", "-o", "out3")
-        #expect(flat.errors.hasSuffix("was given a version, since its name was taken; see the report\n"), "\(flat.errors)")
+        #expect(
+            flat.errors.hasSuffix("was given a version, since its name was taken; see the report\n"), "\(flat.errors)")
     }
 
     @Test func `a sheet that was written is said to be`() async throws {

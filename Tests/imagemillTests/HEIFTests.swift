@@ -38,7 +38,7 @@ import Testing
         #expect(result.exit == 0, "\(result.errors)")
     }
 
-    // Of red and green above blue and white, turned as cameras do: by the container, and once more in words by EXIF.
+    // Red and green above blue and white, turned as cameras do: by the container, and once more in words by EXIF.
     @Test(
         .enabled(if: TestMachine.readsHEIC),
         arguments: [

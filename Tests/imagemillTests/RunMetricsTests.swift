@@ -70,16 +70,21 @@ import Testing
         #expect(found[#"imagemill_run_success{pipeline="p",task="0"}"#] == 1)
     }
 
-    @Test func `a file that cannot be written is said, and only what a command wrote before is written over`() async throws {
+    @Test func `a file that cannot be written is said, and only what a command wrote before is written over`()
+        async throws
+    {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")
         try runner.pipeline()
         let bytes = try runner.bytes("in/a.jpg")
-        let pages = [["--report", "in/a.jpg"], ["--report", "p.yaml"], ["--report", "page.html"], ["--metrics", "in/a.jpg"]]
+        let pages = [
+            ["--report", "in/a.jpg"], ["--report", "p.yaml"], ["--report", "page.html"], ["--metrics", "in/a.jpg"],
+        ]
         try runner.folder.write("<!doctype html><title>My page</title>", to: "page.html")
         for options in pages {
             let over = try await runner.run(["run", "p.yaml", "in", "-o", "out"] + options)
-            let what = options[0] == "--metrics" ? "are no metrics" : options[1] == "page.html" ? "is no page" : "is no report"
+            let what =
+                options[0] == "--metrics" ? "are no metrics" : options[1] == "page.html" ? "is no page" : "is no report"
             #expect(
                 over.exit == 64
                     && over.errors

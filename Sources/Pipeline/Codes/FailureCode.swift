@@ -184,7 +184,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .tooMuchMemory:
             "Raise the budget with \(either("`--max-memory`", "`max-memory`")), or make smaller renditions."
         case .notFound: "Check the path, and whether something else moves files there."
-        case .isADirectory: "Rename the folder, if only its name is that of a picture, or name a picture in it; what is in it is processed as usual."
+        case .isADirectory:
+            "Rename the folder, if only its name is that of a picture, or name a picture in it; what is in it is processed as usual."
         case .notARegularFile: "Remove it from the source folder."
         case .permissionDenied: "Change the permissions of the file and of its folders, so that this user may read it."
         case .changedWhileRead:

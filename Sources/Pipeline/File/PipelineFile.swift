@@ -162,6 +162,8 @@ struct PipelineGroup: ParameterGroup {
                 let name = Name(parts: parts, width: rendition.template.namesSize ? rendition.width : nil)
                 let title = "'\(rendition.title)'" + (rendition.scales.count > 1 ? " at scale \(scale)" : "")
                 guard let other = owners.updateValue((title, rendition), forKey: name) else { continue }
+                // Said of the entry already.
+                if isOne(rendition, other.rendition), rendition.width != other.rendition.width { continue }
                 p.problem(
                     position: rendition.position,
                     "\(clash(of: rendition, named: title, with: other)); \(advice(rendition, other.rendition))")

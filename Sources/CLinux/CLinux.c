@@ -79,7 +79,7 @@ int clinux_openat(int directory, const char *path, int flags, mode_t mode)
 
 int clinux_pin(int directory, const char *name)
 {
-    return openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    return openat(directory, name, O_PATH | O_CLOEXEC);
 }
 
 int clinux_open_unnamed(int directory, mode_t mode)

@@ -10,11 +10,6 @@ import Testing
 @testable import Pipeline
 
 @Suite struct DropFolderTests {
-    private struct Silence: DropFolderObserver {
-        func happened(_ event: DropFolderEvent, inbox: String) {}
-        func noted(_ sentence: String) {}
-    }
-
     /// Notes what was put off, and for how long.
     private final class Postponed: DropFolderObserver {
         private let failures = Mutex<[(failure: Failure, after: Int)]>([])
@@ -31,13 +26,8 @@ import Testing
     /// A drop folder whose workers do what the names of the sources say, and note in `log` which process was asked.
     private func start(_ drop: WatchedFolder, _ observer: any DropFolderObserver) async throws -> DropFolder {
         let stub = try drop.runner.folder.write(Checkout.text("Tests/Fixtures/lying-worker.py"), to: "stub.py")
-        let workers = WorkerPool(
-            WorkerCommand(executable: "/usr/bin/python3", arguments: [stub, CommandRunner.executable]))
-        let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
-        let loaded = try LoadedMill(path: drop.runner.folder.path("mill.yaml"), text: text) { _ in nil }
-        let mill = try DropFolder(loaded, workers: workers, observer: observer)
-        try await onNewThread { try mill.start() }
-        return mill
+        let command = WorkerCommand(executable: "/usr/bin/python3", arguments: [stub, CommandRunner.executable])
+        return try await drop.startHere(observer, workers: command)
     }
 
     /// The processes that were asked about sources of an inbox.
@@ -85,7 +75,7 @@ import Testing
                 "state: state\nworkers: 2\ninboxes:\n  - { path: in, isolate: true, \(rest)\n  - { path: other, \(rest)\n"
         )
         try drop.makeFolder("other")
-        let mill = try await start(drop, Silence())
+        let mill = try await start(drop, SilentObserver())
         let picture = try await SamplePicture.jpeg.bytes
         for number in 0..<8 {
             try drop.drop("own\(number).jpg", picture + Array("own\(number)".utf8))
@@ -113,7 +103,7 @@ import Testing
         let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self).replacingOccurrences(
             of: "workers: 2", with: "workers: 1")
         let loaded = try LoadedMill(path: folder.path("mill.yaml"), text: text) { _ in nil }
-        let mill = try DropFolder(loaded, workers: workers, observer: Silence())
+        let mill = try DropFolder(loaded, workers: workers, observer: SilentObserver())
         try await onNewThread { try mill.start() }
         try await drop.drop("a.jpg")
         try await drop.until("out/a.jpg.json")
@@ -141,7 +131,7 @@ import Testing
         let drop = try WatchedFolder(
             mill: "state: state\nworkers: 1\ninboxes:\n  - { path: in, \(rest)\n  - { path: other, \(rest)\n")
         try drop.makeFolder("other")
-        let mill = try await start(drop, Silence())
+        let mill = try await start(drop, SilentObserver())
         try await drop.drop("a.jpg")
         try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
         try await drop.until("it is over") { mill.status.inboxes.allSatisfy { $0.open == 0 } }

@@ -7,23 +7,9 @@ import Testing
 @testable import Pipeline
 
 @Suite struct RetryTests {
-    private struct Silence: DropFolderObserver {
-        func happened(_ event: DropFolderEvent, inbox: String) {}
-        func noted(_ sentence: String) {}
-    }
-
-    private func start(_ drop: WatchedFolder) async throws -> DropFolder {
-        let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
-        let loaded = try LoadedMill(path: drop.runner.folder.path("mill.yaml"), text: text) { _ in nil }
-        let workers = WorkerPool(WorkerCommand(executable: CommandRunner.executable))
-        let mill = try DropFolder(loaded, workers: workers, observer: Silence())
-        try await onNewThread { try mill.start() }
-        return mill
-    }
-
     @Test func `a picture whose end is missing is tried at once`() async throws {
         let drop = try WatchedFolder(inbox: "attempts: 1")
-        let mill = try await start(drop)
+        let mill = try await drop.startHere()
         let picture = try await SamplePicture.jpeg.bytes
         try drop.runner.folder.write(Array(picture.dropLast(picture.count / 3)), to: "state/failed/in/a.jpg")
         let (moved, problems) = try await onNewThread { mill.retry(nil) }
@@ -38,7 +24,7 @@ import Testing
         for number in 0..<3_000 {
             for folder in ["state/failed/in", "in"] { try drop.runner.folder.write("", to: "\(folder)/\(number).jpg") }
         }
-        let mill = try await start(drop)
+        let mill = try await drop.startHere()
         let retry = Retry(mill.controllers, patience: .milliseconds(200)) { count in
             if count.refused % 100 == 0 { usleep(100_000) }
         }
@@ -54,7 +40,7 @@ import Testing
             try drop.runner.folder.write("no picture", to: "state/failed/in/\(name)")
             try drop.runner.folder.write("{}", to: "state/failed/in/\(name).error.json")
         }
-        let mill = try await start(drop)
+        let mill = try await drop.startHere()
         let names = ["a.jpg.error.json", "b.jpg", "b.jpg.error.json", "new"].map { BytePath($0) }
         let (moved, problems) = try await onNewThread { mill.retry(names) }
         #expect(moved.map(\.lastComponent).map(\.text).sorted() == ["a.jpg", "b.jpg"])

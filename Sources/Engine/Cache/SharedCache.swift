@@ -41,9 +41,9 @@ package final class SharedCache: Sendable {
         state = Mutex(State(bound: bound))
     }
 
-    /// How long its file system may take for an answer. A run, which does not come back to it, waits longer.
-    private var patience: Duration { pause == nil ? .seconds(30) : .seconds(2) }
-    /// What it copies at least in a millisecond.
+    /// How long the file system may take for an answer.
+    private static let patience = Duration.seconds(2)
+    /// The bytes that a slow file system copies in a millisecond.
     private static let slowestBytes = 4 << 10
 
     private enum Outcome<Value: Sendable>: Sendable {
@@ -53,12 +53,15 @@ package final class SharedCache: Sendable {
         case abandoned
     }
 
-    /// Works with the cache, on a thread of its own. What takes too long goes on there, and nobody learns what it finds.
+    /// Works with the cache. For a drop folder, which must not wait for ever, on a thread of its own: what takes too long
+    /// goes on there, and its result is dropped.
     /// - Parameter bytes: how many are copied.
     /// - Returns: nil if it cannot be used.
     func use<Value: Sendable>(
         bytes: Int = 0, _ work: @escaping @Sendable (CacheStore) throws -> Value
     ) -> Value? {
+        // A thread costs as much as a small rendition, and somebody sees that a run does not go on.
+        guard pause != nil else { return useHere(work) }
         guard state.withLock({ $0.hanging == 0 && !$0.isPaused }) else { return nil }
         let outcome = Monitor(Outcome<Value>.open)
         let isStarted = startThread { [self] in
@@ -71,7 +74,7 @@ package final class SharedCache: Sendable {
             if isLate { state.withLock { $0.hanging -= 1 } }
         }
         guard isStarted else { return nil }
-        let end = Moment.now + patience + .milliseconds(bytes / Self.slowestBytes)
+        let end = Moment.now + Self.patience + .milliseconds(bytes / Self.slowestBytes)
         let (value, isAbandoned): (Value?, Bool) = outcome.look { outcome in
             if case .ended(let value) = outcome { return .ready((value, false)) }
             guard .now >= end else { return .wait(until: end) }

@@ -180,7 +180,7 @@ package struct LoadedMill: Sendable {
         return looks.map { $0.value(until: end) ?? nil }
     }
 
-    /// Where the folders of inboxes with mistakes are, as far as they are known and can be looked at in time.
+    /// The folders of inboxes with mistakes, without those that could not be read or do not answer in time.
     /// - Parameter inboxes: each with its files that are read at every start.
     private static func layouts(
         of inboxes: [(part: PartOfInbox, files: [(what: String, path: BytePath)])], in millFile: String,

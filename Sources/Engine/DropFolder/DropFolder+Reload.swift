@@ -6,8 +6,8 @@ import Synchronization
 extension DropFolder {
     /// Puts another configuration to work; what runs goes on with the one that it began with. Waits, but for no file
     /// system that hangs.
-    /// - Parameter load: reads the configuration, within a time of its own; called when no other reload is under way, so that the newest text
-    ///   wins.
+    /// - Parameter load: reads the configuration, with a deadline; called when no other reload is under way, so that the
+    ///   newest text wins.
     /// - Returns: sentences about what takes effect at the next start only.
     /// - Throws: what `load` throws, `MillProblems` or `Diagnostics` if it is refused, and everything stays as it is.
     package func reload(_ load: () throws -> LoadedMill) throws -> (mill: LoadedMill, notes: [String]) {

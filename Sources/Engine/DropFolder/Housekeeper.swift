@@ -133,7 +133,7 @@ final class Housekeeper: Sendable {
         }
     }
 
-    /// - Parameter takeNames: takes the names in its outbox that nobody has looked at.
+    /// - Parameter takeNames: returns the names in the controller's outbox that are still to be checked, once.
     private func keepRecords(of controller: InboxController, takeNames: @escaping @Sendable () -> [OwnedName]) {
         _ = startThread { [self] in
             _ = controller.records.withLockIfAvailable { nextPruning in

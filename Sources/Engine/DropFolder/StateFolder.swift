@@ -6,8 +6,7 @@ import Synchronization
 /// The state folder as it was at the start, with the ledger in it. For any thread.
 final class StateFolder: Sendable {
     let path: BytePath
-    // Open as long as the program runs, so that a file system which numbers its files anew once nobody has them open
-    // gives them the same numbers.
+    // Both stay open: some file systems give a file another inode number once nobody has it open.
     private let folder: Directory
     private let ledger: OpenFile?
     private let state = Mutex(State())

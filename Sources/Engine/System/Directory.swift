@@ -93,7 +93,7 @@ package struct Directory: Sendable {
     }
 
     /// Keeps a file, whatever becomes of its name, without opening it for reading: its locks are not lost when this is
-    /// closed, as those of a process are with any other descriptor. Nil if there is none.
+    /// closed, as those of a process are with any other descriptor. Links are followed. Nil if there is none.
     func pinned(_ name: BytePath) throws(SystemError) -> OpenFile? {
         let descriptor = withPath(name) { clinux_pin(file.descriptor, $0) }
         guard descriptor >= 0 else {

@@ -248,6 +248,6 @@ package final class JobRunner {
 }
 
 extension FailureCode {
-    /// What a decoder may say of a file that could not be read.
+    /// A decoder reports this for a damaged file, and also if the file could not be read.
     fileprivate var isDamage: Bool { self == .corrupt || self == .truncated || self == .setMemberFailed }
 }

@@ -9,7 +9,7 @@ package final class WorkerLoan {
     private var lastBorrowed: ObjectIdentifier?
     /// The next that is borrowed gets a new process.
     private var wantsNew = false
-    /// Whether a file system does not answer that the present source needs: nobody waits for a worker then.
+    /// Whether a file system that the current source needs does not answer. Then the wait for the worker ends.
     var isSilent: () -> Bool = { false } {
         didSet { borrowed?.isSilent = isSilent }
     }

@@ -40,7 +40,7 @@ package struct MillInbox: Sendable {
     }
 }
 
-/// What is understood of an inbox that has mistakes; nil for what is not.
+/// The parts of an inbox with mistakes that could be read; nil for the others.
 package struct PartOfInbox: Sendable {
     package let name: String
     package let path, outbox, pipeline: WrittenPath?

@@ -26,6 +26,19 @@ import Testing
 
     // MARK: - While it runs
 
+    @Test(.timeLimit(.minutes(2))) func `a state folder and a ledger that are links are where they were`() async throws
+    {
+        let drop = try world()
+        _ = try await drop.runner.shell(
+            "mkdir -p disk/state; ln -s disk/state state; touch disk/ledger; ln -s ../ledger disk/state/ledger.sqlite")
+        let watch = try await drop.start()
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.webp")
+        // Longer than the housekeeper takes to look, twice.
+        try await Task.sleep(for: .seconds(5))
+        #expect(try await get(drop, "/healthz") == "alive\n", "\(watch.errorsSoFar)")
+    }
+
     @Test(
         .timeLimit(.minutes(2)),
         arguments: ["mv state away", "rm -rf state", "mv state away; mkdir state", "rm state/ledger.sqlite"])

@@ -56,7 +56,9 @@ import Testing
         let asked = { try drop.runner.folder.text("log").split(separator: "\n").map { $0.split(separator: " ")[1] } }
         let before = try asked()
         #expect(before.count == 4)
-        let ledger = try DatabaseQueue(path: drop.runner.folder.path("state/ledger.sqlite"))
+        var patient = Configuration()
+        patient.busyMode = .timeout(30)
+        let ledger = try DatabaseQueue(path: drop.runner.folder.path("state/ledger.sqlite"), configuration: patient)
         try await ledger.write { try $0.execute(sql: "UPDATE jobs SET not_before = 0") }
         for isPaused in [true, false] { #expect(try mill.pause("in", isPaused)) }
         try await drop.until("it is put off again") { observer.all.count > 1 }

@@ -1,5 +1,5 @@
-// Loaded into a worker by LD_PRELOAD: finds out what the first thread that the worker starts may read two seconds later,
-// when the worker is shut in, and ends the worker with a code that says it: 97 if nothing can be read, else 98.
+// Loaded into a worker by LD_PRELOAD: finds out what the first thread that the worker starts may read two seconds
+// later, when the worker is shut in, and ends the worker with a code that says it: 97 if nothing can be read, else 98.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import Pipeline
+import Synchronization
 import Testing
 
 @testable import Engine
@@ -129,9 +130,9 @@ import Testing
     func `a worker that asks for members for ever is stopped when it has had them all`(mostRequests: Int) throws {
         let worker = try WorkerProcess(
             ProcessStarter(), WorkerCommand(executable: "/usr/bin/python3", arguments: ["-c", Self.beggar]))
-        var opened = 0
+        let count = Mutex(0)
         let access = MemberAccess(count: min(1, mostRequests), mostRequests: mostRequests) { _ in
-            opened += 1
+            count.withLock { $0 += 1 }
             return nil
         }
         let start = SuspendingClock.now
@@ -140,12 +141,43 @@ import Testing
                 .probe(.jpeg), files: [], within: TimeBound(seconds: 2), cancellation: Cancellation(), members: access)
         }
         #expect(SuspendingClock.now - start < .seconds(40))
+        let opened = count.withLock { $0 }
         switch mostRequests {
         case 0: #expect(loss == .confused("it asked for a member that the set does not have") && opened == 0)
         case 1, 3: #expect(loss == .confused("it asked for more members than the set has") && opened == mostRequests)
         // The bound is out of reach; it is the deadline that ends this.
         default: #expect(loss == .timedOut(TimeBound(seconds: 2).overrun))
         }
+    }
+
+    enum Ending: CaseIterable { case silence, cancellation, deadline }
+
+    @Test(arguments: Ending.allCases)
+    func `nobody waits for a member on a file system that does not answer`(ending: Ending) throws {
+        let worker = try python(Self.beggar)
+        let isOver = Monitor(false)
+        defer { isOver.change { $0 = true } }
+        let cancellation = Cancellation()
+        let access = MemberAccess(count: 1, mostRequests: 9) { _ in
+            if ending == .cancellation { cancellation.raise() }
+            isOver.wait { $0 ? () : nil }
+            return nil
+        }
+        let time = TimeBound(seconds: ending == .deadline ? 0.5 : 40)
+        let start = SuspendingClock.now
+        let loss: WorkerLoss =
+            switch ending {
+            case .silence: .silenced
+            case .cancellation: .cancelled
+            case .deadline: .timedOut(time.overrun)
+            }
+        #expect(throws: loss) {
+            try worker.ask(
+                .probe(.jpeg), files: [], within: time, cancellation: cancellation,
+                isSilent: { ending == .silence && .now - start > .milliseconds(200) }, members: access)
+        }
+        #expect(.now - start < .seconds(20))
+        #expect(isGone(worker))
     }
 
     private func python(_ program: String) throws -> WorkerProcess {

@@ -147,7 +147,7 @@ package final class RenditionMaker {
         case .picture(let picture): return .picture(try probe(picture, settings: settings, alone: alone), source.name)
         case .set(let set):
             let members = try set.sources.indices.map { index in
-                let member = try set.open(index)
+                let member = try onFiles { () throws(Failure) in try set.open(index) }
                 let facts = try memberNamed(set.sources[index]) {
                     try probe(member, settings: settings, alone: alone)
                 }

@@ -27,8 +27,8 @@ struct MemberAccess {
     let count: Int
     /// How many times the worker may ask, in all.
     let mostRequests: Int
-    /// Opens a member by its place; nil if it cannot be had.
-    let open: (Int) -> OpenFile?
+    /// Opens a member by its place, which may hang; nil if it cannot be had.
+    let open: @Sendable (Int) -> OpenFile?
 
     /// For a single picture.
     static var none: MemberAccess { MemberAccess(count: 0, mostRequests: 0) { _ in nil } }
@@ -136,7 +136,8 @@ final class WorkerProcess {
     ///   - growth: by how many bytes its resident memory may grow meanwhile; it is killed soon after that.
     ///   - isSilent: whether a file system that the source needs does not answer; the worker, which may wait for it, is
     ///     killed then.
-    ///   - members: what the worker may ask for meanwhile.
+    ///   - members: what the worker may ask for meanwhile. They are opened on threads of their own: this one must be
+    ///     free to give up.
     func ask(
         _ request: Request, files: [OpenFile], within time: TimeBound, growth: Int? = nil, cancellation: Cancellation,
         isSilent: @escaping () -> Bool = { false }, members: MemberAccess = .none
@@ -164,6 +165,15 @@ final class WorkerProcess {
                 )
             }
         }
+        func opened(_ member: Int) throws(ChannelError) -> OpenFile? {
+            let opening = Background { members.open(member) }
+            while true {
+                if let file = opening.value(until: .now + Channel.timeBetweenChecks) { return file }
+                try check()
+                if cancellation.isRaised { throw .cancelled }
+                if end <= .now { throw .timedOut }
+            }
+        }
         do throws(ChannelError) {
             try send(request, files: files)
             var requests = 0
@@ -181,7 +191,7 @@ final class WorkerProcess {
                 guard requests <= members.mostRequests else {
                     throw .garbage("it asked for more members than the set has")
                 }
-                try send(.member, files: members.open(member).map { [$0] } ?? [])
+                try send(.member, files: try opened(member).map { [$0] } ?? [])
             }
         } catch {
             throw loss(after: error, within: time, ending: stop())

@@ -1,6 +1,7 @@
 // A worker process as a lane uses it: started when it is needed, given each pipeline once, and replaced when it has
 // grown old or has lied.
 import Pipeline
+import Synchronization
 
 /// One worker process and the pipelines that it knows. Used from one thread at a time.
 final class WorkerSlot {
@@ -207,8 +208,8 @@ struct ReservedMemory {
 }
 
 /// Opens the members of a set for a worker, and remembers why one could not be opened.
-private final class Members {
-    private(set) var trouble: Failure?
+private final class Members: Sendable {
+    private let firstTrouble = Mutex<Failure?>(nil)
     private let set: OpenedSet
     private let passes: Int
 
@@ -219,12 +220,14 @@ private final class Members {
         (self.set, self.passes) = (set, passes)
     }
 
+    var trouble: Failure? { firstTrouble.withLock { $0 } }
+
     var access: MemberAccess {
         MemberAccess(count: set.count, mostRequests: set.count * passes) { index in
             do throws(Failure) {
                 return try self.set.open(index).file
             } catch {
-                self.trouble = error
+                self.firstTrouble.withLock { $0 = $0 ?? error }
                 return nil
             }
         }

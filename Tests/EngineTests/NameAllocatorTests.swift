@@ -293,6 +293,10 @@ private final class TestNames: NameStore {
         try publish(allocate("a.jpg", allocator()), of: "a.jpg")
         let allocation = try allocate("b.jpg", allocator(.overwrite))
         #expect(text(allocation) == ["a.webp"] && allocation.losers == [BytePath("a.jpg")])
+        #expect(
+            allocation.warning
+                == Warning(.nameOverwritten, "'a.webp' belonged to 'a.jpg', whose rendition was replaced"))
+        #expect(try allocate("b.jpg", allocator(.overwrite)).warning == nil)
         #expect(names.state.withLock { $0.owners[BytePath("a.webp")] } == BytePath("b.jpg"))
         let careful = try allocate("c.jpg", allocator(.overwrite, sources: ["a.webp"]))
         #expect(text(careful) == ["a-2.webp"])

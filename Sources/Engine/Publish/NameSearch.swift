@@ -116,7 +116,16 @@ struct NameSearch {
             names: names, version: found.version, replaceable: found.replaceable, losers: Array(Set(losers)),
             claimed: found.claimed,
             warning: found.version == 1
-                ? nil : try warning(names + extra(found.version).map { RenditionName(path: $0) }))
+                ? found.obstacles.firstFound(overwriting)
+                : try warning(names + extra(found.version).map { RenditionName(path: $0) }))
+    }
+
+    /// Another source that is still there loses its rendition.
+    private func overwriting(_ obstacle: Obstacle) -> Warning? {
+        guard case .owner(let loser) = obstacle.kind else { return nil }
+        return Warning(
+            .nameOverwritten,
+            "'\(obstacle.name.printable)' belonged to '\(loser.printable)', whose rendition was replaced")
     }
 
     /// Why the source has no plain names.

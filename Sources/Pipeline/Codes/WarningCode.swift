@@ -22,6 +22,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case extensionMismatch = "extension-mismatch"
     case nameShortened = "name-shortened"
     case nameVersioned = "name-versioned"
+    case nameOverwritten = "name-overwritten"
     case overlapNotFound = "overlap-not-found"
     case overlapAmbiguous = "overlap-ambiguous"
 
@@ -58,6 +59,8 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .nameShortened: "The output name was longer than 255 bytes and was shortened."
         case .nameVersioned:
             "The output name belongs to another source, or to a file that Imagemill did not write; this source has a numbered one."
+        case .nameOverwritten:
+            "Another source had the output name; `--collision overwrite` has put this source's rendition in its place."
         case .overlapAmbiguous:
             "Two captures fit together in two places about equally well, or only what they show elsewhere too is the same; the message names both places."
         case .overlapNotFound: "No overlap was found between two captures; they were put one after the other."

@@ -85,7 +85,7 @@ package struct SourceName: Hashable, Sendable {
         let name = path.lastComponent.bytes
         var stem = name
         // A leading dot makes a hidden file, not an extension.
-        if let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 {
+        if let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, Self.isExtension(name[(dot + 1)...]) {
             stem = Array(name[..<dot])
             fileExtension = String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased()
         } else {
@@ -101,6 +101,12 @@ package struct SourceName: Hashable, Sendable {
             pixelsPerPoint = 1
         }
         self.stem = stem
+    }
+
+    /// The numbers of archives have dots too, as `II.HA 12.1`: what has a space or nothing but digits belongs to the name.
+    private static func isExtension(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.isEmpty || !bytes.contains(UInt8(ascii: " "))
+            && !bytes.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     /// The name of a folder, which stands for the pictures in it: a dot or an `@` in it means nothing.

@@ -234,11 +234,18 @@ final class Daemon: DaemonControl {
         let (moved, problems) = folder.retry(request.all ? nil : names) { [self] count in
             state.withLock { $0.retrying = count }
         }
-        for inbox in folder.status.inboxes { spools.changed(inbox.name) }
-        spools.look(at: folder.status.inboxes)
+        let inboxes = folder.status.inboxes
+        for inbox in inboxes { spools.changed(inbox.name) }
+        spools.look(at: inboxes)
+        let waits = inboxes.compactMap { inbox in
+            inbox.pause.flatMap { pause in
+                moved.contains { $0.isAtOrBelow(inbox.path) }
+                    ? "the inbox '\(inbox.name)' is paused, so they wait: \(pause.message)" : nil
+            }
+        }
         let count = "\(counted(moved.count, "source")) moved back"
         if !moved.isEmpty { recent.noted("\(counted(moved.count, "failed source")) moved back to be tried again") }
         let sentence = problems.isEmpty ? count : moved.isEmpty ? "nothing was moved back" : "\(count), but not all"
-        return ControlReply(ok: problems.isEmpty, sentence, details: problems)
+        return ControlReply(ok: problems.isEmpty, sentence, details: problems + waits)
     }
 }

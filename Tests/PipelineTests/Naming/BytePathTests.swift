@@ -52,7 +52,8 @@ struct BytePathTests {
             ("icon@10x.png", "icon@10x", 1, "png"), ("@2x.png", "@2x", 1, "png"), ("icon@2X.png", "icon@2X", 1, "png"),
             (".hidden", ".hidden", 1, ""),
             ("a.tar.gz", "a.tar", 1, "gz"), ("a.", "a", 1, ""), ("a@2x@3x.png", "a@2x", 3, "png"),
-            ("d@2x/a.png", "a", 1, "png"),
+            ("d@2x/a.png", "a", 1, "png"), ("II.HA 12.1", "II.HA 12.1", 1, ""), ("II.HA 12", "II.HA 12", 1, ""),
+            ("II.HA 12.1.tif", "II.HA 12.1", 1, "tif"), ("a.3fr", "a", 1, "3fr"), ("a@2x.7", "a@2x.7", 1, ""),
         ])
     func `a source's name gives stem, points and extension`(
         path: String, stem: String, pixelsPerPoint: Int, ext: String

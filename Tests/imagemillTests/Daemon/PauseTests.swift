@@ -1,4 +1,5 @@
 // An inbox that a person pauses, and the one who resumes it.
+import Engine
 import Foundation
 import TestSupport
 import Testing
@@ -64,6 +65,21 @@ import Testing
         #expect(!drop.runner.exists("out/a.webp"))
         #expect(try await drop.runner.run("resume", "mill.yaml", "in").exit == 0)
         try await drop.until("out/a.webp")
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a retry says that what it moves back waits for the end of a pause`() async throws {
+        let drop = try WatchedFolder()
+        let watch = try await start(drop)
+        try await drop.drop("a.jpg", Array("no picture".utf8))
+        try await drop.until("state/failed/in/a.jpg.error.json")
+        #expect(try await drop.runner.run("pause", "mill.yaml", "in").exit == 0)
+        let retried = try await drop.runner.run("retry", "mill.yaml", "a.jpg")
+        #expect(
+            retried.exit == 0
+                && retried.output
+                    == "1 source moved back\nthe inbox 'in' is paused, so they wait: \(Pause.byRequest.message)\n")
         #expect(try await drop.stop(watch).exit == 0)
     }
 

@@ -14,9 +14,11 @@ struct DaemonLog: DropFolderObserver {
         case .note(let note): tell(note, inbox)
         case .done(let job, let report):
             let count = report.renditions.count
+            let codes = Set(report.warnings.map(\.code.rawValue)).subtracting(ReportPage.usualWarnings).sorted()
+            let warnings = codes.isEmpty ? "" : "; warnings: \(codes.joined(separator: ", "))"
             let milliseconds = report.milliseconds.wait + report.milliseconds.render + report.milliseconds.publish
             let fields = fields(inbox: inbox, job: job, path: report.source.path, [.milliseconds: "\(milliseconds)"])
-            logger.info("done: \(counted(count, "rendition"))", metadata: .event(.done, fields))
+            logger.info("done: \(counted(count, "rendition"))\(warnings)", metadata: .event(.done, fields))
         case .failed(let job, let path, let failure, let attempts):
             let fields = fields(inbox: inbox, job: job, path: path, details(failure, attempts))
             logger.error(

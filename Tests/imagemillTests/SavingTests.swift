@@ -270,10 +270,32 @@ import Vips
             ("jpeg", nil), ("webp", nil),
         ] {
             #expect(try await runner.render(save: "{ format: \(format), metadata: keep }").exit == 0)
-            #expect(try runner.report()["a.jpg"]?.warnings.map(\.message) == [words].compactMap(\.self))
+            let warnings = try runner.report()["a.jpg"]?.warnings ?? []
+            #expect(warnings.map(\.message) == [words].compactMap(\.self))
+            #expect(warnings.allSatisfy { $0.code == "metadata-lost" })
         }
         let xmp = try await runner.inspect("out/a.tif", by: "tiffload_source") { $0.blob("xmp-data") } ?? []
         #expect(String(decoding: xmp, as: UTF8.self).contains("(c) Ann Example"))
+    }
+
+    @Test func `an owner whom IPTC names and blocks that count more contradict is not lost silently`() async throws {
+        let runner = try CommandRunner()
+        for (name, owner) in [("same", "(c) Ann Example"), ("other", "(c) Agency")] {
+            let dataset = [0x1C, 2, 116, 0, UInt8(owner.utf8.count)] + Array(owner.utf8)
+            let block = Array("Photoshop 3.0\08BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, UInt8(dataset.count)] + dataset
+            try await runner.save("in/\(name).jpg", as: "jpegsave_target") {
+                try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata { editor in
+                    editor.set("exif-ifd0-Copyright", string: "(c) Ann Example (ASCII)")
+                    editor.set("iptc-data", blob: block + (dataset.count % 2 == 0 ? [] : [0]))
+                }
+            }
+        }
+        #expect(try await runner.render(save: "{ format: jpeg }").exit == 0)
+        let report = try runner.report()
+        let removed = "EXIF, IPTC removed, all but copyright, artist and licence"
+        #expect(report["same.jpg"]?.warnings.map(\.message) == [removed])
+        #expect(
+            report["other.jpg"]?.warnings.map(\.message) == [removed + ", of which IPTC names others, which are not kept"])
     }
 
     @Test(arguments: ["jpeg", "png", "webp", "avif", "tiff", "gif"])
@@ -287,7 +309,7 @@ import Vips
             Array("Photoshop 3.0\0".utf8) + Array("8BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, UInt8(dataset.count)] + dataset
         let packet = """
             <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
-            xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:Rating="5"/></rdf:RDF></x:xmpmeta>
+            xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:Rating="5" tiff:Orientation="6"/></rdf:RDF></x:xmpmeta>
             """
         for (name, xmp) in [("alone", ""), ("beside", packet), ("broken", "<x:xmpmeta")] {
             try await runner.save("in/\(name).jpg", as: "jpegsave_target") {
@@ -310,6 +332,7 @@ import Vips
             let text = format == "avif" ? String(decoding: try runner.bytes("out/" + file), as: UTF8.self) : xmp
             #expect(text.contains("(c) Ann Example") == isRescued, "\(file): \(xmp)")
             #expect(text.contains("Rating=\"5\"") == (name == "beside" && format != "gif"), "\(file)")
+            #expect(!text.contains("Orientation=\"6\""), "\(file) would be turned again")
             #expect((iptc != nil) == (format == "jpeg"), "\(file)")
             let owner = "; copyright, artist and licence are \(isRescued ? "in its XMP" : "lost")"
             let blocks = format == "gif" && name != "alone" ? "IPTC, XMP" : "IPTC"

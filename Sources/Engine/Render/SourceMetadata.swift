@@ -36,7 +36,8 @@ final class SourceMetadata {
         // Nothing is known of EXIF that libvips could not read.
         let isTechnical = !tags.isEmpty && tags.allSatisfy { Self.technical.contains(String($0)) }
         telling = Set(Self.blocks.keys.filter(fields.contains)).subtracting(isTechnical ? ["exif-data"] : [])
-        xmp = image.blob("xmp-data")
+        // Renditions are upright.
+        xmp = image.blob("xmp-data").map(uprightXMP)
         let exif = image.blob("exif-data").map { Rights(exif: $0) } ?? Rights()
         iptc = image.blob("iptc-data")
         tooLargeForJPEG = Set(Self.blocks.keys.filter { image.byteCount(of: $0) > Self.largestInJPEG })
@@ -77,7 +78,8 @@ final class SourceMetadata {
             let kept = try image.removingMetadata(Self.blocks.keys.filter { !held.contains($0) } + [Self.thumbnail])
             return (
                 try kept.editingMetadata { editor in
-                    if let packet = rescued(in: format) { editor.set("xmp-data", blob: packet) }
+                    let packet = held.contains("xmp-data") ? xmp : nil
+                    if let packet = rescued(in: format) ?? packet { editor.set("xmp-data", blob: packet) }
                     if let iptc, held.contains("iptc-data") { editor.set("iptc-data", blob: photoshopResource(iptc)) }
                 }, false
             )
@@ -144,6 +146,12 @@ final class SourceMetadata {
         }
     }
 
+    /// IPTC names another owner than the blocks that count more. EXIF keeps its own words.
+    private var isContradicted: Bool {
+        let iptc = iptc.map { Rights(iptc: $0) } ?? Rights()
+        return ![rights, exifRights].contains { iptc.merged(over: $0) == $0 }
+    }
+
     /// A text as libvips passes it to EXIF: it cuts off all from the last ` (` on, in which it describes a field that
     /// it has read.
     private func exifText(_ text: String) -> String { text + " (ASCII)" }
@@ -159,7 +167,7 @@ final class SourceMetadata {
         let owner = "copyright, artist and licence"
         let message = "'\(rendition.title)': \(format.rawValue) files cannot be given "
         if rendition.policy == .copyright, format == .gif, !rights.isEmpty {
-            return Warning(.metadataRemoved, message + owner)
+            return Warning(.metadataLost, message + owner)
         }
         guard rendition.policy == .keep else { return nil }
         let held = blocks(of: format)
@@ -168,10 +176,10 @@ final class SourceMetadata {
         }.sorted()
         guard !lost.isEmpty else { return nil }
         let (known, names) = (rightsHeld(in: format), lost.joined(separator: ", "))
-        guard known != rights else { return Warning(.metadataRemoved, message + names) }
+        guard known != rights else { return Warning(.metadataLost, message + names) }
         let isPart = known.isEmpty ? "" : "partly "
         let place = rescued(in: format) == nil ? "\(isPart)lost" : "in its XMP"
-        return Warning(.metadataRemoved, message + "\(names); \(owner) are \(place)")
+        return Warning(.metadataLost, message + "\(names); \(owner) are \(place)")
     }
 
     /// That the default policy removed something, and what.
@@ -179,9 +187,11 @@ final class SourceMetadata {
         var removed = Self.blocks.filter { telling.contains($0.key) }.map(\.value).sorted()
         if fields.contains(where: { $0.hasPrefix("exif-ifd3-GPS") }) { removed.append("the GPS position") }
         guard !removed.isEmpty else { return [] }
+        let others = isContradicted ? ", of which IPTC names others, which are not kept" : ""
         return [
             Warning(
-                .metadataRemoved, "\(removed.joined(separator: ", ")) removed, all but copyright, artist and licence")
+                .metadataRemoved,
+                "\(removed.joined(separator: ", ")) removed, all but copyright, artist and licence\(others)")
         ]
     }
 }

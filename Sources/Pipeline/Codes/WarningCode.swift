@@ -17,6 +17,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case channelsDropped = "channels-dropped"
     case depthReduced = "depth-reduced"
     case metadataRemoved = "metadata-removed"
+    case metadataLost = "metadata-lost"
     case sourceTruncated = "source-truncated"
     case sourceDamaged = "source-damaged"
     case extensionMismatch = "extension-mismatch"
@@ -51,7 +52,9 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
             "The file has channels that are neither colors nor alpha, such as saved selections; they were left out."
         case .depthReduced: "The format that `format: same` chose has 8 bits a channel, the source more."
         case .metadataRemoved:
-            "Metadata was removed; the message says which, and whether copyright, artist and licence were kept."
+            "Metadata was removed, all but copyright, artist and licence; the message says which."
+        case .metadataLost:
+            "The format cannot hold metadata that was to be kept; the message says which, and where copyright, artist and licence are."
         case .sourceTruncated: "The file ends before the picture does; `tolerate: truncated` let it pass."
         case .sourceDamaged:
             "The decoder found damage and went on; the message has its words. Look at the rendition before you rely on it."

@@ -214,6 +214,17 @@ import Vips
         #expect(report.sources.allSatisfy { $0.attempt == 1 }, "\(report.outcomes)")
     }
 
+    @Test func `an SVG that shows a picture of another file is rendered without it, which is said`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline(size: "8x8")
+        _ = try await runner.picture("photo.jpg")
+        let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'><image href='../photo.jpg'/></svg>"
+        try runner.folder.write(svg, to: "in/a.svg")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--allow", "svg")
+        #expect(result.exit == 0 && result.errors.contains("1 warning: 1 link-not-followed"), "\(result)")
+        #expect(try runner.report()["a.svg"]?.warnings.first?.message.contains("shows '../photo.jpg'") == true)
+    }
+
     @Test func `an inbox allows formats for itself; others say how`() async throws {
         let mill = """
             state: state

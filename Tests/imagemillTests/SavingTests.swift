@@ -295,7 +295,9 @@ import Vips
         let removed = "EXIF, IPTC removed, all but copyright, artist and licence"
         #expect(report["same.jpg"]?.warnings.map(\.message) == [removed])
         #expect(
-            report["other.jpg"]?.warnings.map(\.message) == [removed + ", of which IPTC names others, which are not kept"])
+            report["other.jpg"]?.warnings.map(\.message) == [
+                removed + ", of which IPTC names others, which are not kept"
+            ])
     }
 
     @Test(arguments: ["jpeg", "png", "webp", "avif", "tiff", "gif"])

@@ -18,6 +18,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case depthReduced = "depth-reduced"
     case metadataRemoved = "metadata-removed"
     case metadataLost = "metadata-lost"
+    case linkNotFollowed = "link-not-followed"
     case sourceTruncated = "source-truncated"
     case sourceDamaged = "source-damaged"
     case extensionMismatch = "extension-mismatch"
@@ -55,6 +56,8 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
             "Metadata was removed, all but copyright, artist and licence; the message says which."
         case .metadataLost:
             "The format cannot hold metadata that was to be kept; the message says which, and where copyright, artist and licence are."
+        case .linkNotFollowed:
+            "The SVG shows a picture that is in another file; no other file is read, so that it is missing. Embed it."
         case .sourceTruncated: "The file ends before the picture does; `tolerate: truncated` let it pass."
         case .sourceDamaged:
             "The decoder found damage and went on; the message has its words. Look at the rendition before you rely on it."

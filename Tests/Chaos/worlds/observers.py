@@ -146,7 +146,7 @@ class Bound(Observer):
                 self.waited[id(source)] = self.waited.get(id(source), 0) + min(passed, 1)
                 self.longest = max(self.longest, self.waited[id(source)])
                 if self.waited[id(source)] > BOUND:
-                    self.actors.violated("bound", "a picture in the other inbox waits for more than %d s" % BOUND)
+                    self.actors.violated("bound", "%r of the other inbox waits for more than %d s" % (source.path, BOUND))
 
     def counts(self, now):
         daemon = self.household.daemons["anna"]

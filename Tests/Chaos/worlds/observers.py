@@ -137,11 +137,13 @@ class Bound(Observer):
             return
         with self.actors.lock:
             waiting = [source for source in self.actors.sources if source.who == "other" and source.is_good and source.habit != "mounted"]
+            before, until = self.actors.before["other"]
+            may_stay = self.actors.now["other"] == "keep" or before == "keep" and now < until
         inbox = self.household.inboxes["other"]
         for source in waiting:
             if os.path.lexists(os.path.join(inbox.backing, source.path)) or any(
                     source.digests[0] == digest for shelf in self.household.shelves("other", "work") for digest, _ in found_below(shelf)):
-                if self.actors.now["other"] == "keep" or source.other_paths:
+                if may_stay or source.other_paths:
                     continue
                 self.waited[id(source)] = self.waited.get(id(source), 0) + min(passed, 1)
                 self.longest = max(self.longest, self.waited[id(source)])

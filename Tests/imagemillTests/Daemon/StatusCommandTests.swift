@@ -34,7 +34,7 @@ import Testing
 
                 recent failures:
                   \#(localTime(FakeDaemon.time)) b\u{1B}.jpg: truncated: it ends early
-                    what to do: Copy the file again, or allow it with tolerate: truncated in the pipeline.
+                    what to do: Copy the file again, or render what there is of a JPEG or PNG with tolerate: truncated in the pipeline.
 
                 lost events of hooks, in the last 24 hours:
                   \#(localTime("2023-11-14T22:13:20.000Z")) in\n: the hook on-success (notify) for '�' is not tried again: 'notify' ended with 1

@@ -9,17 +9,17 @@ extension JobRunner {
 
     /// An attempt has failed: again later, never again, or not the source's fault.
     func fail(_ attempt: Attempt, with failure: Failure, at site: any JobSite) {
+        let isLate = failure.code == .timedOut
+        let message =
+            isLate
+            ? "'\(attempt.job.path.printable)' took too long, and the file system of its inbox, of its outbox or of the state folder does not answer"
+            : failure.message
         let decision = attempt.route.policy.decide(after: failure) {
-            let wasSilent = failure.code == .timedOut && site.wasSilent(since: attempt.began)
-            return wasSilent ? Pause(.ioError, failure.message) : surroundings(of: attempt, failure.message, site)
+            let wasSilent = isLate && site.wasSilent(since: attempt.began)
+            return wasSilent ? Pause(.ioError, message) : surroundings(of: attempt, message, site)
         }
         switch decision {
-        case .pause(let pause):
-            let message =
-                failure.code == .timedOut
-                ? "while '\(attempt.job.path.printable)' was worked on, the outbox or the state folder could not be used, or did not answer"
-                : pause.message
-            obstruct(attempt, for: Pause(pause.reason, message), after: failure, at: site)
+        case .pause(let pause): obstruct(attempt, for: pause, after: failure, at: site)
         case .wait(let time): postpone(attempt, because: failure, by: time, at: site)
         // A job that is retried at once has had all its attempts.
         case .retry: attemptFailed(attempt, with: failure, isFinal: attempt.route.retriesAtOnce, at: site)

@@ -124,7 +124,8 @@ final class ProbedSource {
                 Warning(.animationDropped, "animations in \(kind) are not read; only the first picture is used"))
         }
         if let address = linkedFile(facts.format, in: bytes) {
-            let message = "the SVG shows '\(address.prefix(200))', which is not read: the picture lacks it; embed it in the SVG"
+            let message =
+                "the SVG shows '\(address.prefix(200))', which is not read: the picture lacks it; embed it in the SVG"
             warnings.append(Warning(.linkNotFollowed, message))
         }
         if !facts.hasProfile, hasProfile(facts.format, in: bytes) {

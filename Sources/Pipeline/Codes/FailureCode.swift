@@ -170,7 +170,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .unsupportedFormat:
             "Convert the file to JPEG, PNG or TIFF first, unless the message says how it can be read."
         case .unsupportedColour: "Remove `profile: keep` from the pipeline, or convert the file to RGB first."
-        case .truncated: "Copy the file again, or render what there is of a JPEG or PNG with `tolerate: truncated` in the pipeline."
+        case .truncated:
+            "Copy the file again, or render what there is of a JPEG or PNG with `tolerate: truncated` in the pipeline."
         case .corrupt: "Open the file in the program that made it, and export it again."
         case .tooManyPixels: raise("max-pixels", trusting: true)
         case .tooLongSide: raise("max-side", trusting: true)

@@ -105,8 +105,9 @@ package struct SourceName: Hashable, Sendable {
 
     /// The numbers of archives have dots too, as `II.HA 12.1`: what has a space or nothing but digits belongs to the name.
     private static func isExtension(_ bytes: ArraySlice<UInt8>) -> Bool {
-        bytes.isEmpty || !bytes.contains(UInt8(ascii: " "))
-            && !bytes.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        bytes.isEmpty
+            || !bytes.contains(UInt8(ascii: " "))
+                && !bytes.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     /// The name of a folder, which stands for the pictures in it: a dot or an `@` in it means nothing.

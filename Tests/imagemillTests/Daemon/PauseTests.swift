@@ -79,7 +79,8 @@ import Testing
         #expect(
             retried.exit == 0
                 && retried.output
-                    == "1 source moved back\nthe inbox 'in' is paused, so they wait: \(Pause.byRequest.message)\n")
+                    == "1 source moved back\nthe inbox 'in' is paused, so they wait: \(Pause.byRequest.message)\n"
+        )
         #expect(try await drop.stop(watch).exit == 0)
     }
 

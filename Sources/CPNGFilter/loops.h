@@ -34,7 +34,7 @@ TARGET static inline uint8_t NAME(paeth)(uint8_t left, uint8_t above, uint8_t co
     by_above = by_above < 0 ? (int16_t) -by_above : by_above;
     by_corner = by_corner < 0 ? (int16_t) -by_corner : by_corner;
     uint8_t other = by_above <= by_corner ? above : corner;
-    return (by_left <= by_above) & (by_left <= by_corner) ? left : other;
+    return ((by_left <= by_above) & (by_left <= by_corner)) ? left : other;
 }
 
 TARGET static uint64_t NAME(cost)(

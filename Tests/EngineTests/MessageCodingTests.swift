@@ -18,7 +18,7 @@ import Testing
     private static let measurements = [
         StageMeasurement(
             path: Planner.StagePath(rendition: 0, stage: 1),
-            measurement: .box(left: 0.1, top: 1 / 3, width: 5e-324, height: -0.0)),
+            measurement: .box(left: 0.1, top: 1 / 3, width: .leastNonzeroMagnitude, height: -0.0)),
         StageMeasurement(path: Planner.StagePath(rendition: nil, stage: 2), measurement: .offsets([0, 0.5])),
     ]
 

@@ -111,7 +111,7 @@ private final class TestNames: NameStore {
         for name in allocation.names {
             let file = try OpenFile.reading(BytePath(try folder.write("x", to: "out/" + name.path.text)))
             let content = try Digest.short(of: file)
-            Outbox(path: BytePath(folder.path("out")), of: .run, writer: writer).note(
+            _ = Outbox(path: BytePath(folder.path("out")), of: .run, writer: writer).note(
                 content, of: BytePath(owner), in: file)
             if isRecorded { names.state.withLock { $0.contents[name.path] = [content] } }
         }

@@ -62,7 +62,7 @@ struct PictureTests {
         let image = try source([20.3, -5.7, 12.4, 128], .float, .lab)
         for stages in ["opacity: { alpha: 0.5 }", "blur: { sigma: 2 }", "resize: { size: 5x4! }"] {
             let rendered = try render(stages, image, profile: "keep")
-            let result = try Picture(rendered.image, rendered.step.output.pixels, profile: nil)
+            let result = Picture(rendered.image, rendered.step.output.pixels, profile: nil)
             let lab = try result.inLibvipsNumbers.droppingAlpha().colourspace(.lab).getpoint(x: 1, y: 1)
             #expect(zip(lab, [20.3, -5.7, 12.4]).allSatisfy { abs($0 - $1) <= 0.01 }, "\(stages): \(lab)")
         }

@@ -29,7 +29,7 @@ func render(
     var plan = try planner.plan(facts, pixelsPerPoint: pixelsPerPoint)
     while let (path, before, step) = planner.firstUnmeasured(in: plan, measurements) {
         let start = try before.reduce(Frames([picture])) { try $1.render($0, in: context) }
-        measurements[path] = try #require(try step.measure(start, in: context))
+        measurements[path] = try step.measure(start, in: context)
         plan = try planner.plan(facts, pixelsPerPoint: pixelsPerPoint, measurements: measurements)
     }
     var frames = Frames([picture])

@@ -1,6 +1,6 @@
 // The state folder while the drop folder works: it can be moved, deleted or replaced under its feet.
 import Glibc
-package import Pipeline
+import Pipeline
 import Synchronization
 
 /// The state folder as it was at the start, with the ledger in it. For any thread.

@@ -1,7 +1,7 @@
 // A file inside of another one, such as a member of a tar.
 import CLinux
 import Glibc
-package import Pipeline
+import Pipeline
 
 /// A range of bytes of an open file, which is read as a file of its own.
 package struct FilePart: Sendable {

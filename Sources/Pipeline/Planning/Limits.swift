@@ -37,7 +37,7 @@ package struct LimitSetting: Sendable {
 
     package let name: String
     package let unit: Unit
-    package let value: WritableKeyPath<Limits, Int> & Sendable
+    package let value: any WritableKeyPath<Limits, Int> & Sendable
     /// One sentence that ends with the default.
     package let help: String
 
@@ -72,7 +72,7 @@ package struct LimitSetting: Sendable {
         unit == .milliseconds ? Duration.milliseconds(value).written : String(value)
     }
 
-    private init(_ name: String, _ unit: Unit, _ value: WritableKeyPath<Limits, Int> & Sendable, _ help: String) {
+    private init(_ name: String, _ unit: Unit, _ value: any WritableKeyPath<Limits, Int> & Sendable, _ help: String) {
         self.name = name
         self.unit = unit
         self.value = value

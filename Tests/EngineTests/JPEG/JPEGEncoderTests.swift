@@ -36,7 +36,7 @@ import Vips
                 let options = try options(
                     ", quality: \(quality), progressive: \(isProgressive), subsampling: \(subsampling)")
                 let own = folder.path("own.jpg")
-                FileManager.default.createFile(atPath: own, contents: nil)
+                _ = FileManager.default.createFile(atPath: own, contents: nil)
                 try #require(JPEGEncoder(image, options)).save(to: OpenFile(owning: open(own, O_RDWR | O_CLOEXEC)))
                 let reference = try TestPicture.save(
                     image, as: "jpegsave_target",

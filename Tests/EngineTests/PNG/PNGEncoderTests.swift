@@ -25,7 +25,7 @@ import Vips
         _ image: Image, _ settings: String = "", strip: Bool = true
     ) throws -> (bytes: [UInt8], chunks: [PNGChunk], image: Image) {
         let path = folder.path("a.png")
-        FileManager.default.createFile(atPath: path, contents: nil)
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
         let encoder = try #require(try PNGEncoder(image, options(settings), planned: planned(image)))
         try encoder.save(to: OpenFile(owning: open(path, O_RDWR | O_CLOEXEC)), strip: strip)
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))

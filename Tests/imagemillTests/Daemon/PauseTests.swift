@@ -72,7 +72,7 @@ import Testing
     func `a retry says that what it moves back waits for the end of a pause`() async throws {
         let drop = try WatchedFolder()
         let watch = try await start(drop)
-        try await drop.drop("a.jpg", Array("no picture".utf8))
+        try drop.drop("a.jpg", Array("no picture".utf8))
         try await drop.until("state/failed/in/a.jpg.error.json")
         #expect(try await drop.runner.run("pause", "mill.yaml", "in").exit == 0)
         let retried = try await drop.runner.run("retry", "mill.yaml", "a.jpg")

@@ -211,6 +211,11 @@ int clinux_sync_file_system(int folder)
     return syncfs(folder);
 }
 
+long clinux_folder_entries(int folder, void *buffer, unsigned long size)
+{
+    return syscall(SYS_getdents64, folder, buffer, size);
+}
+
 int clinux_terminal_columns(int descriptor)
 {
     struct winsize size;

@@ -19,6 +19,13 @@ struct PlanSheetFile {
             printError("imagemill: the sheet would be written over '\(path.printable)'; choose another file (--sheet)")
             throw ExitStatus.usage
         }
+        let folder = DurableFile.folder(of: path)
+        guard !FileSystem.isAbsent(folder) else {
+            printError(
+                "imagemill: cannot write the sheet '\(path.printable)': its folder is not there; make it, or choose another file (--sheet)"
+            )
+            throw ExitStatus.usage
+        }
         self.path = path
         format = Self.format(of: path.text) ?? .png
     }

@@ -35,8 +35,8 @@ struct RunSummary {
         let unchanged = summary.unchanged > 0 ? ", \(summary.unchanged) unchanged" : ""
         let sources = counted(summary.sources, "source")
         if isDryRun {
-            let before = failedBefore > 0 ? ", \(failedBefore) of which failed before" : ""
-            return "\(summary.planned) of \(sources) can be rendered\(before)\(unchanged); nothing was written"
+            let before = failedBefore > 0 ? ", \(failedBefore) failed before and would be tried again" : ""
+            return "\(summary.planned) of \(sources) can be rendered\(unchanged)\(before); nothing was written"
                 + passedOver
         }
         let report = self.report.map { "; report: \($0.printable)" } ?? ""
@@ -59,8 +59,9 @@ struct RunSummary {
         let parts = others.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map {
             "\($0.value) \($0.key.rawValue)"
         }
+        let place = isVerbose ? "" : report == nil ? "; -v lists them" : "; see the report"
         return
-            "\(counted(others.values.reduce(0, +), "warning")): \(parts.joined(separator: ", "))\(isVerbose ? "" : "; -v lists them")"
+            "\(counted(others.values.reduce(0, +), "warning")): \(parts.joined(separator: ", "))\(place)"
     }
 }
 

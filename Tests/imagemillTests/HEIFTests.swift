@@ -61,6 +61,16 @@ import Testing
         }
     }
 
+    // Two items, each of which is made of the other: libheif 1.15 follows them until its stack is full.
+    @Test func `a picture that is made of itself is corrupt, and ends no worker`() async throws {
+        let runner = try CommandRunner()
+        let fixture = URL(filePath: "\(Checkout.path)/Tests/Fixtures/pictures/circle.avif")
+        try runner.folder.write(Array(try Data(contentsOf: fixture)), to: "in/a.avif")
+        try runner.folder.write("renditions: { a: { save: { format: png } } }", to: "p.yaml")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 2)
+        #expect(try runner.report().outcomes == ["a.avif": "corrupt"])
+    }
+
     private func avif(_ runner: CommandRunner, _ name: String) async throws {
         try runner.folder.write(try await SamplePicture.avif.bytes, to: name)
     }

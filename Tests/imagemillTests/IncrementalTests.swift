@@ -137,7 +137,7 @@ import Testing
             dry.output.hasPrefix("in/broken.png → out/broken.webp (32×24); failed before: corrupt: "), "\(dry.output)")
         #expect(
             dry.errors
-                == "1 of 2 sources can be rendered, 1 of which failed before, 1 unchanged; nothing was written\n",
+                == "1 of 2 sources can be rendered, 1 unchanged, 1 failed before and would be tried again; nothing was written\n",
             "\(dry.errors)")
         for form in ["--json", "--json-lines"] {
             let document = try await runner.run("run", "p.yaml", "in", "-o", "out", "--dry-run", form)

@@ -124,7 +124,7 @@ import Testing
         ),
         (
             "inboxes:\n  - { path: drop, outbox: a, pipeline: web-photos }\n",
-            "2:40: error: the pipeline 'web-photos' cannot be used: cannot open 'web-photos': No such file or directory; write the path of a file, as"
+            "2:40: error: the pipeline 'web-photos' cannot be used: cannot open 'web-photos': No such file or directory; write the path of a file, such as /usr/share/imagemill/pipelines/web-photos.yaml: "
         ),
         (
             "inboxes:\n  - drop\n",
@@ -137,6 +137,45 @@ import Testing
         (
             "inboxes:\n  - { path: drop, outbox: a, pipeline: p.yaml }\n  - { path: drop, outbox: b, pipeline: p.yaml }\n",
             "3:5: error: the folder 'drop' is an inbox already, in line 2; remove one of them"
+        ),
+        (
+            "inboxes:\n  - { path: drop, outbox: a, pipeline: p.yaml, keep-done: { age: 30, size: 50 } }\n",
+            "2:66: error: 'age' expects a time such as 30d, found '30'\n"
+        ),
+        (
+            "inboxes:\n  - { path: drop, outbox: a, pipeline: p.yaml, keep-done: { size: 50 } }\n",
+            "error: 'size' expects a size with its unit, such as 10G, found '50'\n"
+        ),
+        (stage("frmae: { width: 10px, height: 5 }"), "4:25: error: 'width' expects a length above 0"),
+        (stage("resize { size: 10x }"), "4:9: error: unknown stage 'resize { size'; write a colon after 'resize'\n"),
+        (
+            "renditions:\n  a: { save: { format: jpeg }, file: {stem}.jpg }\n",
+            "2:38: error: not YAML: did not find expected ',' or '}'; a value that begins with { needs quotes: \"{stem}.jpg\"\n"
+        ),
+        (
+            "renditions:\n  a: { file: {stem}.{ext}, save: { format: jpeg } }\n",
+            "; a value that begins with { needs quotes: \"{stem}.{ext}\"\n"
+        ),
+        (
+            rendition("    file: \"{date:YYYY}-{stem}.{ext}\"\n"),
+            "3:11: error: {date:…} needs fields of a date, such as {date:%Y-%m-%d}, found 'YYYY'"
+        ),
+        (
+            rendition("    file: ~/{stem}.{ext}\n"),
+            "3:11: error: '~/{stem}.{ext}' is a path inside the output folder, where ~ means nothing"
+        ),
+        (
+            stage("overlay: { image: ~/logo.png }"),
+            "4:27: error: the asset '~/logo.png' cannot be used: cannot find the file: No such file or directory; ~ means nothing in a pipeline: write the whole path"
+        ),
+        ("<svg xmlns='http://www.w3.org/2000/svg'/>\n", "1:1: error: expected a YAML file, found a picture (svg)\n"),
+        (
+            "a very long line: and more of it, \(String(repeating: "x", count: 500))\n",
+            "1:1: error: unknown key 'a very long line' in the pipeline"
+        ),
+        (
+            String(repeating: "x", count: 500) + "\n",
+            "found '\(String(repeating: "x", count: 79))…'\n"
         ),
     ]
 

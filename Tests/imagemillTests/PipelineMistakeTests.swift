@@ -45,6 +45,36 @@ import Testing
         #expect(!runner.exists("out"))
     }
 
+    @Test func `what is wrong below misspelt keys shows with them, once`() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            """
+            rendition:
+              thumb:
+                stage:
+                  - resise: { size: "12xx" }
+                  - overlay: { image: gone.png, anchr: middel }
+                save: { formt: jpgg, quality: 400 }
+
+            """, to: "x.yaml")
+        let errors = try await runner.run("check", "x.yaml").errors
+        let places = errors.split(separator: "\n").filter { $0.hasPrefix("x.yaml:") }.map { $0.prefix { $0 != " " } }
+        #expect(errors.hasSuffix("\n\(places.count) mistakes in x.yaml\n"))
+        #expect(Set(places).count == places.count, "\(errors)")
+        for expected in ["x.yaml:1:1:", "x.yaml:3:5:"] { #expect(places.contains { $0 == expected }, "\(errors)") }
+    }
+
+    // Each level that is read a second time would double the work.
+    @Test(.timeLimit(.minutes(1))) func `misspelt keys in misspelt keys take no longer`() async throws {
+        let runner = try CommandRunner()
+        let depth = 40
+        let open = String(repeating: "{ overlay: { imag: a.png, stags: [ ", count: depth)
+        let close = String(repeating: " ] } }", count: depth)
+        try runner.folder.write(
+            "renditions: { a: { stages: [ \(open){ flip: {} }\(close) ], save: { format: png } } }\n", to: "x.yaml")
+        #expect(try await runner.run("check", "x.yaml").exit == 78)
+    }
+
     @Test func `a missing asset is shown at the place that names it`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("in/a.jpg")

@@ -18,7 +18,7 @@ import Testing
         let plain = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(plain.exit == 0)
         #expect(
-            plain.errors.hasSuffix("\n2 warnings: 1 alpha-flattened, 1 upscaled; -v lists them\n"), "\(plain.errors)")
+            plain.errors.hasSuffix("\n2 warnings: 1 alpha-flattened, 1 upscaled; see the report\n"), "\(plain.errors)")
         let verbose = try await runner.run("run", "p.yaml", "in", "-o", "out", "-v", "--force")
         #expect(verbose.errors.contains("in/a.jpg: warning: upscaled: "))
         #expect(verbose.errors.hasSuffix("\n2 warnings: 1 alpha-flattened, 1 upscaled\n"), "\(verbose.errors)")

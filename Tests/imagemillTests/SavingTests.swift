@@ -278,6 +278,27 @@ import Vips
         #expect(String(decoding: xmp, as: UTF8.self).contains("(c) Ann Example"))
     }
 
+    @Test func `what was removed is said of the renditions that lack it`() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.jpg", as: "jpegsave_target") {
+            try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata { editor in
+                editor.set("exif-ifd0-ImageDescription", string: "a lake (ASCII)")
+            }
+        }
+        try runner.folder.write(
+            """
+            renditions:
+              kept: { save: { format: jpeg, metadata: keep } }
+              small: { save: { format: jpeg } }
+              other: { save: { format: webp } }
+            """, to: "p.yaml")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        #expect(
+            try runner.report()["a.jpg"]?.warnings.map(\.message) == [
+                "'small', 'other': EXIF removed, all but copyright, artist and licence"
+            ])
+    }
+
     @Test func `an owner whom IPTC names and blocks that count more contradict is not lost silently`() async throws {
         let runner = try CommandRunner()
         for (name, owner) in [("same", "(c) Ann Example"), ("other", "(c) Agency")] {

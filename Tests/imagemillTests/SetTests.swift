@@ -38,6 +38,11 @@ import Vips
             try await runner.picture(name)
         }
         try runner.folder.write("no picture", to: "in/bad/2.png")
+        // What shows when it is opened, and what only a decoder sees.
+        try runner.folder.write("", to: "in/bad/4.png")
+        for name in ["5.png", "6.png"] {
+            try runner.folder.write([0x89] + Array("PNG\r\n\u{1A}\nnothing more".utf8), to: "in/headers/\(name)")
+        }
         _ = try await runner.shell("head -c 300 in/bad/3.jpg > in/worse/cut.jpg")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 1)
@@ -46,9 +51,12 @@ import Vips
         ) { first, _ in
             first
         }
-        #expect(failed.keys.sorted() == ["bad", "worse"])
+        #expect(failed.keys.sorted() == ["bad", "headers", "worse"])
         #expect(failed["bad"]?.code == "set-member-failed")
         #expect(failed["bad"]?.message.hasPrefix("the member '2.png' failed: expected a picture, found") == true)
+        #expect(failed["bad"]?.message.hasSuffix("; so did '4.png'") == true, "\(failed["bad"]?.message ?? "")")
+        let headers = failed["headers"]?.message ?? ""
+        #expect(headers.hasPrefix("the member '5.png' failed: ") && headers.hasSuffix("; so did '6.png'"), "\(headers)")
         #expect(failed["worse"]?.message.contains("the member 'cut.jpg'") == true, "\(failed["worse"]?.message ?? "")")
         #expect(runner.files().contains("good.png") && !runner.files().contains("bad.png"))
     }

@@ -293,7 +293,8 @@ private struct MillPipelines {
         } catch {
             let remedy =
                 written.text.contains(".")
-                ? "" : "; write the path of a file, as shipped pipelines have names in `imagemill run` only"
+                ? ""
+                : "; write the path of a file, such as /usr/share/imagemill/pipelines/\(written.text).yaml: shipped pipelines have names in `imagemill run` only"
             problems.append(
                 Diagnostic(written.position, "the pipeline '\(written.text)' cannot be used: \(error)\(remedy)"))
         }

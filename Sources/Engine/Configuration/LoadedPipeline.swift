@@ -35,7 +35,9 @@ package struct LoadedPipeline: Sendable {
     /// The text of a pipeline or mill file. A file that is a pipe can be read once only.
     package static func text(of path: String) throws -> String {
         let bytes = try OpenFile.contents(BytePath(path), limit: largest)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        // Markup is text, and no YAML.
+        let isMarkup = bytes.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "<") && guessFormat(bytes) != .unknown
+        guard !isMarkup, let text = String(validating: bytes, as: UTF8.self) else {
             throw noText(bytes, file: path)
         }
         return text
@@ -95,8 +97,9 @@ package struct LoadedPipeline: Sendable {
             do throws(Failure) {
                 assets.append(try Self.open(reference, beside: BytePath(path)))
             } catch {
-                problems.append(
-                    Diagnostic(reference.position, "the asset '\(reference.path)' cannot be used: \(error.message)"))
+                let home = reference.path.hasPrefix("~/") ? "; ~ means nothing in a pipeline: write the whole path" : ""
+                let message = "the asset '\(reference.path)' cannot be used: \(error.message)\(home)"
+                problems.append(Diagnostic(reference.position, message))
             }
         }
         guard problems.isEmpty, case .success(let file) = read else {

@@ -20,10 +20,19 @@ package struct DropFolderStatus: Sendable {
         package let open: Int
         /// Jobs that wait for another attempt.
         package let waiting: Int
+        /// Some of them that wait because of a failure.
+        package let postponed: [Postponed]
         package let done: Int
         package let failed: Int
         /// How long the oldest has been waiting or under way, in milliseconds.
         package let age: Int?
+    }
+
+    /// A source that is tried again.
+    package struct Postponed: Sendable {
+        package let path: BytePath
+        package let failure: Failure
+        package let next: Moment
     }
 
     package struct RecentFailure: Sendable {

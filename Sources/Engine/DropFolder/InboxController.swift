@@ -38,6 +38,8 @@ final class InboxController: Sendable {
         var open: [JobID: OpenJob] = [:]
         /// Those of them that wait for another attempt.
         var waiting: Set<JobID> = []
+        /// Why some of them wait, until they have ended.
+        var postponed: [JobID: DropFolderStatus.Postponed] = [:]
         var totals = JobTotals()
         /// Taken out of the configuration; what was begun is finished.
         var isLeaving = false
@@ -292,6 +294,9 @@ final class InboxController: Sendable {
                 pausedSince: trouble == nil ? state.requestedPause ?? 0 : troubledSince,
                 requestedPause: state.requestedPause,
                 isLeaving: state.isLeaving, open: state.open.count, waiting: state.waiting.count,
+                postponed: state.postponed.filter { state.waiting.contains($0.key) }.map(\.value).sorted {
+                    $0.path.bytes.lexicographicallyPrecedes($1.path.bytes)
+                },
                 done: state.totals.done,
                 failed: state.totals.failed, age: oldest.map { max(0, shared.store.now - $0) })
         }
@@ -437,7 +442,12 @@ extension InboxController: JobSite {
             shared.hooks.failed(job.id, report: report, failure: failure, inbox: name)
             tell(.failed(job.id, job.path, failure, attempts: attempts))
         case .postponed(let failure, let attempt, let after):
-            state.withLock { _ = $0.waiting.insert(job.id) }
+            state.withLock { state in
+                state.waiting.insert(job.id)
+                guard state.postponed.count < Self.mostPostponed || state.postponed[job.id] != nil else { return }
+                state.postponed[job.id] = .init(
+                    path: job.path, failure: failure, next: .now + .milliseconds(after))
+            }
             tell(.postponed(job.id, job.path, failure, attempt: attempt, after: after))
         case .obstructed, .interrupted: state.withLock { _ = $0.waiting.insert(job.id) }
         case .returned:
@@ -453,6 +463,9 @@ extension InboxController: JobSite {
         }
     }
 
+    /// Sources that wait and are named in the status.
+    private static let mostPostponed = 100
+
     private func ended(_ job: Job, code: FailureCode?) {
         state.withLock { state in
             if code == nil { state.totals.done += 1 } else { state.totals.failed += 1 }
@@ -465,6 +478,7 @@ extension InboxController: JobSite {
         state.withLock { state in
             state.open[job] = nil
             state.waiting.remove(job)
+            state.postponed[job] = nil
         }
     }
 }

@@ -64,7 +64,14 @@ package struct Retry {
     }
 
     private func run(_ names: [BytePath]?, in controller: InboxController, _ progress: Monitor<Progress>) {
-        guard let folder = controller.spool?.failed else { return }
+        guard let folder = controller.spool?.failed else {
+            let reason = controller.currentPause?.message ?? "it is not ready yet"
+            progress.change { progress in
+                progress.count.refused += 1
+                progress.problems.append("what the inbox '\(controller.name)' has in failed/ stays: \(reason)")
+            }
+            return
+        }
         let wanted = Self.wanted(names, in: folder, of: controller, progress)
         progress.change { $0.count.wanted += wanted.count }
         for source in wanted {

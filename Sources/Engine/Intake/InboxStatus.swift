@@ -39,6 +39,8 @@ package struct InboxStatus: Sendable {
     package var tooDeep = 0
     /// Some of the sources that cannot be taken, with the reason.
     package var blocked: [(path: BytePath, reason: SystemError)] = []
+    /// Some of the folders that cannot be looked into, with the reason.
+    package var unreadable: [(path: BytePath, reason: SystemError)] = []
     /// Some of the files that are no pictures, with the reason.
     package var passedOver: [(path: BytePath, reason: NoPicture)] = []
     /// Some of the sources that are not complete yet.
@@ -85,14 +87,14 @@ package enum WatchNote: Equatable, Sendable {
         case .overflow: "the kernel dropped events; looking through the whole inbox"
         case .irregular(let path, .link): "left alone '\(path.printable)': it is a link, and links are not followed"
         case .irregular(let path, _): "left alone '\(path.printable)': it is a pipe, a socket or a device"
-        case .blocked(let path, let error): "cannot take '\(path.printable)': \(error.reason); it is looked at again"
+        case .blocked(let path, let error): "cannot take '\(path.printable)': \(error.obstacle); it is tried again"
         case .passedOver(let path, let reason): "left alone '\(path.printable)': \(reason.sentence)"
         case .loose(let path):
             "left alone '\(path.printable)': the pipeline takes sets; put it into a folder with the others of its set"
         case .tooDeep(let path):
             "left out the folder '\(path.printable)': it is more than \(FolderScan.deepest) levels below the inbox; move it to a higher level"
         case .unreadable(let path, let error):
-            "cannot look into \(path.bytes.isEmpty ? "the inbox" : "'\(path.printable)'"): \(error.reason)"
+            "cannot look into \(path.bytes.isEmpty ? "the inbox" : "'\(path.printable)'"): \(error.obstacle)"
         }
     }
 }

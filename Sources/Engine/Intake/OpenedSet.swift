@@ -24,25 +24,33 @@ package struct OpenedSet: Sendable {
         .tooManyMembers, stage: "read", "the set has more than \(most) files, which is the limit; divide it")
 
     /// Opens each member once.
-    /// - Throws: `Failure` that names the first member that is not a picture.
+    /// - Throws: `Failure` that names the members that are no pictures.
     package init(_ members: [SourceFile], limits: Limits) throws(Failure) {
         guard members.count <= Self.most else { throw Self.tooManyMembers }
         var opened: [Member] = []
+        var failed = FailedMembers()
         for source in members {
-            let picture = try namingMember(source) { () throws(Failure) in try OpenedSource(source, limits: limits) }
-            // A set has one worker for all of its members.
-            guard !picture.format.isOnRequest else {
-                let message = "a set cannot have members in \(picture.format.title); convert them first"
-                throw Failure(.unsupportedFormat, stage: "read", message).ofMember(source.location.name.printable)
+            do throws(Failure) {
+                opened.append(try namingMember(source) { () throws(Failure) in try Self.open(source, limits) })
+            } catch {
+                try failed.note(error, source)
             }
-            let warning = picture.extensionWarning(SourceName(source.relative))
-            opened.append(
-                Member(
-                    source: source, format: picture.format, status: picture.status, fingerprint: picture.fingerprint,
-                    warning: warning))
         }
+        try failed.check()
         self.members = opened
         self.limits = limits
+    }
+
+    private static func open(_ source: SourceFile, _ limits: Limits) throws(Failure) -> Member {
+        let picture = try OpenedSource(source, limits: limits)
+        // A set has one worker for all of its members.
+        guard !picture.format.isOnRequest else {
+            let message = "a set cannot have members in \(picture.format.title); convert them first"
+            throw Failure(.unsupportedFormat, stage: "read", message)
+        }
+        return Member(
+            source: source, format: picture.format, status: picture.status, fingerprint: picture.fingerprint,
+            warning: picture.extensionWarning(SourceName(source.relative)))
     }
 
     package var count: Int { members.count }
@@ -107,6 +115,32 @@ package struct OpenedSet: Sendable {
 
     private static let changed = Failure(
         .changedWhileRead, stage: "read", "the file was written to while the set was read")
+}
+
+/// The members of a set that failed, which are named together.
+struct FailedMembers {
+    /// How many are looked for: each may take a worker's time.
+    private static let most = 10
+
+    private var names: [String] = []
+    private var first: Failure?
+
+    /// - Throws: what is not the member's own fault; and all that failed, if they are many.
+    mutating func note(_ failure: Failure, _ member: SourceFile) throws(Failure) {
+        guard failure.code == .setMemberFailed else { throw failure }
+        first = first ?? failure
+        names.append(member.location.name.printable)
+        if names.count == Self.most { try check() }
+    }
+
+    /// - Throws: the first failure, if there is one; it names the others.
+    func check() throws(Failure) {
+        guard let first else { return }
+        let others = names.dropFirst().map { "'\($0)'" }.joined(separator: ", ")
+        throw others.isEmpty
+            ? first
+            : Failure(first.code, stage: first.stage, "\(first.message); so did \(others)", detail: first.detail)
+    }
 }
 
 /// Runs something with one member, and names the member in its failure.

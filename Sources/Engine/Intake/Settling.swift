@@ -97,7 +97,8 @@ package struct Settling: Sendable {
     private var waits: UInt8 = 0
     /// How often in a row it had grown since the look before.
     private var growths: UInt8 = 0
-    /// A set is complete when nothing in it changes any more, or when it has its `.done`.
+    /// A set is complete when nothing in it changes any more, or when it has its `.done`, and
+    /// nobody writes to it.
     private let isSet: Bool
     /// A person wants it tried now.
     private var isHastened = false
@@ -148,7 +149,8 @@ package struct Settling: Sendable {
             reason = .unfinished
             return pause(from: now, times)
         }
-        if signs.isDeclaredComplete { return .ready }
+        // Whoever declares it may not know that another program still writes to a member.
+        if signs.isDeclaredComplete { return .examine }
         if seen.bytes == 0 && !isSet {
             reason = .empty
             let end = writer == .writing || isHastened ? deadline(times) : lastChange + times.zeroByteAfter
@@ -163,10 +165,12 @@ package struct Settling: Sendable {
         // After this time the source is decoded, however incomplete it seems.
         if now >= deadline(times) { return .ready }
         if found.hasWriter == false && writer == .writing { writer = .unknown }
-        guard found.hasWriter != true, writer != .writing else {
+        let isWriting = writer == .writing && !(signs.isDeclaredComplete && found.hasWriter == nil)
+        guard found.hasWriter != true, !isWriting else {
             reason = .open
             return pause(from: now, times)
         }
+        if signs.isDeclaredComplete { return .ready }
         switch found.structure {
         case .complete: return .ready
         case .unknown: return now >= quietEnd(times) ? .ready : .wait(until: quietEnd(times))

@@ -22,6 +22,7 @@ final class WatchLoop {
     private var scanBegan = Moment.now
     private var ignoredInScan = 0
     private var tooDeepInScan = 0
+    private var unreadableInScan: [(path: BytePath, reason: SystemError)] = []
     /// The scan could not read something, for a reason that may be gone soon.
     private var hasMissedSome = false
     /// The folders as the last scan has seen them, while something is blocked and there are no events.
@@ -32,6 +33,8 @@ final class WatchLoop {
 
     /// When to scan again after something could not be read.
     private static let retryInterval = Duration.seconds(5)
+    /// Folders that cannot be looked into and are named.
+    private static let mostUnreadable = 100
     /// Folders whose permissions are watched without events; what is blocked in others waits for its time.
     private static let mostFolders = 10_000
     /// Names in one step of a scan, and the most looks in one turn: a few milliseconds of work.
@@ -144,6 +147,7 @@ final class WatchLoop {
         scan.stop()
         tracker.forgetAll()
         blockedFolders = [:]
+        status.unreadable = []
         logged = []
     }
 
@@ -278,6 +282,7 @@ final class WatchLoop {
         scanBegan = now
         ignoredInScan = 0
         tooDeepInScan = 0
+        unreadableInScan = []
         hasMissedSome = false
         nextScan = .never
     }
@@ -289,6 +294,7 @@ final class WatchLoop {
         status.scanSeconds = Double(now.nanoseconds - scanBegan.nanoseconds) / 1e9
         status.ignored = ignoredInScan
         status.tooDeep = tooDeepInScan
+        status.unreadable = unreadableInScan
         // Another scan was requested meanwhile.
         guard nextScan == .never else { return }
         let interval =
@@ -310,7 +316,10 @@ final class WatchLoop {
 
     private func handle(_ found: FolderScan.Found) {
         switch found {
-        case .folder(let path, let directory): watch(path, directory)
+        case .folder(let path, let directory):
+            status.unreadable.removeAll { $0.path == path }
+            unreadableInScan.removeAll { $0.path == path }
+            watch(path, directory)
         case .set(let path, let folder): tracker.scannedSet(path, folder: folder, at: .now)
         case .file(let path, _) where settings.takesSets: logOnce(path, .loose(path))
         case .file(let path, let status):
@@ -322,6 +331,7 @@ final class WatchLoop {
             logOnce(path, .tooDeep(path))
         case .unreadable(let path, let error):
             if error.mayPass { hasMissedSome = true }
+            if unreadableInScan.count < Self.mostUnreadable { unreadableInScan.append((path, error)) }
             logOnce(path, .unreadable(path, error))
         }
     }

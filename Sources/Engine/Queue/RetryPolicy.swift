@@ -48,6 +48,8 @@ package struct RetryPolicy: Equatable, Sendable {
     /// as possible: at once again, a few such sources would keep the workers for themselves.
     package func delay(afterAttempt number: Int, because code: FailureCode) -> Int {
         if code == .timedOut { return longest }
+        // A share or a disk that answers with errors for some seconds must not use up the attempts of what is on it.
+        if code == .ioError { return min(longest, Self.afterError * (number > 1 ? Self.afterErrorAgain : 1)) }
         let doublings = min(max(0, number - 1), 40)
         let (product, overflow) = first.multipliedReportingOverflow(by: 1 << doublings)
         return overflow ? longest : min(product, longest)
@@ -63,6 +65,9 @@ package struct RetryPolicy: Equatable, Sendable {
         number > 1 ? RetryPolicy(attempts: 1).delay(afterAttempt: number - 1, because: .workerCrashed) : 0
     }
 
+    /// How long a source waits after an error of the system, in milliseconds, and how many times as long after others.
+    private static let (afterError, afterErrorAgain) = (5_000, 6)
+
     /// How long what lacks memory, or room on a disk that has some for others, waits for there to be more.
     private static let wantOfRoom = 30_000
 
@@ -74,7 +79,7 @@ package struct RetryPolicy: Equatable, Sendable {
             case .workerCrashes: code == .workerCrashed
             case .everythingThatMayPass: code.isRetryable
             }
-        return !mayBeRetried || attempt >= attempts && ![.outOfMemory, .diskFull].contains(code)
+        return !mayBeRetried || attempt >= attempts && !code.waitsForRoom
     }
 
     /// A recorded time as it holds now: never further away than the longest delay, whatever the mill file said when
@@ -120,4 +125,9 @@ package struct RetryPolicy: Equatable, Sendable {
             .final
         }
     }
+}
+
+extension FailureCode {
+    /// In a drop folder, the source waits until there is room for it in memory or on a disk, however long that takes.
+    package var waitsForRoom: Bool { self == .outOfMemory || self == .diskFull }
 }

@@ -19,6 +19,9 @@ final class ProbedSource {
                 .unsupportedColour, stage: "read",
                 "expected gray, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
         }
+        guard try !file.structureForDecoding({ isMadeOfItself(format, in: $0) }) else {
+            throw Failure(.corrupt, stage: "read", "expected a picture, found one that is made of itself")
+        }
         var (picture, dropped) = try Loader.open(
             file, format: format, shrink: 1, allFrames: page == nil, tolerance: .nothing)
         var facts = Loader.facts(of: format, picture, droppedBands: dropped)

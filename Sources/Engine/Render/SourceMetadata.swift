@@ -158,7 +158,9 @@ final class SourceMetadata {
 
     /// That something was removed, and what.
     func warnings(for renditions: [RenditionPlan]) -> [Warning] {
-        renditions.compactMap(lost) + (renditions.map(\.policy).contains(.copyright) ? removed : [])
+        let bare = renditions.filter { $0.policy == .copyright }
+        let names = bare.count < renditions.count ? bare.map { "'\($0.title)'" } : []
+        return renditions.compactMap(lost) + (bare.isEmpty ? [] : removed(from: names))
     }
 
     /// The metadata that the pipeline keeps and that libvips cannot write in this format.
@@ -183,7 +185,8 @@ final class SourceMetadata {
     }
 
     /// That the default policy removed something, and what.
-    private var removed: [Warning] {
+    /// - Parameter names: of the renditions, if others keep it.
+    private func removed(from names: [String]) -> [Warning] {
         var removed = Self.blocks.filter { telling.contains($0.key) }.map(\.value).sorted()
         if fields.contains(where: { $0.hasPrefix("exif-ifd3-GPS") }) { removed.append("the GPS position") }
         guard !removed.isEmpty else { return [] }
@@ -191,7 +194,8 @@ final class SourceMetadata {
         return [
             Warning(
                 .metadataRemoved,
-                "\(removed.joined(separator: ", ")) removed, all but copyright, artist and licence\(others)")
+                "\(names.isEmpty ? "" : names.joined(separator: ", ") + ": ")\(removed.joined(separator: ", ")) removed, all but copyright, artist and licence\(others)"
+            )
         ]
     }
 }

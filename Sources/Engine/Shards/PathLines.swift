@@ -61,6 +61,10 @@ package final class PathLines {
                 continue
             }
             guard got >= 0 else { throw SystemError("read the list of sources") }
+            guard separator == 0 || !block[..<got].contains(0) else {
+                throw SystemError(
+                    "read the list of sources", code: EINVAL, because: "it has NULs between the paths; add --from0")
+            }
             isAtEnd = got == 0
             buffer += block[..<got]
             return

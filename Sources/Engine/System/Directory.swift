@@ -328,34 +328,43 @@ package struct Directory: Sendable {
 ///
 /// Used by one thread at a time.
 package final class DirectoryStream {
-    private let handle: OpaquePointer
+    private let file: OpenFile
+    private var entries = [UInt8](repeating: 0, count: 32 << 10)
+    /// Where the entries are that were read and not given out yet.
+    private var unread = 0..<0
+
+    /// An entry begins with the number of the file, the place of the next one, the entry's length and the file's kind;
+    /// the name follows. `struct linux_dirent64`, getdents(2).
+    private static let (lengthOffset, nameOffset) = (16, 19)
 
     package init(_ directory: Directory) throws(SystemError) {
         // A position of its own: descriptors that are copies of each other share theirs.
         let descriptor = clinux_openat(directory.file.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { throw SystemError("list a folder") }
-        guard let handle = fdopendir(descriptor) else {
-            close(descriptor)
-            throw SystemError("list a folder")
-        }
-        self.handle = handle
+        file = OpenFile(owning: descriptor)
     }
-
-    deinit { closedir(handle) }
 
     /// The next name but `.` and `..`; nil at the end.
     package func next() throws(SystemError) -> [UInt8]? {
         while true {
-            errno = 0
-            guard let entry = readdir(handle) else {
-                if errno != 0 { throw SystemError("list a folder") }
-                return nil
-            }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { text in
-                    UnsafeBufferPointer(start: text, count: strnlen(text, 256)).map { UInt8(bitPattern: $0) }
+            if unread.isEmpty {
+                let count = entries.withUnsafeMutableBytes {
+                    clinux_folder_entries(file.descriptor, $0.baseAddress, UInt($0.count))
                 }
+                guard count >= 0 else { throw SystemError("list a folder") }
+                guard count > 0 else { return nil }
+                unread = 0..<count
             }
+            let start = unread.lowerBound
+            let length = entries.withUnsafeBytes {
+                Int($0.loadUnaligned(fromByteOffset: start + Self.lengthOffset, as: UInt16.self))
+            }
+            // The system's own; a wrong one must not be followed.
+            guard length > Self.nameOffset, length <= unread.count else {
+                throw SystemError("list a folder", code: EIO)
+            }
+            unread = start + length..<unread.upperBound
+            let name = Array(entries[start + Self.nameOffset..<start + length].prefix { $0 != 0 })
             if name != [UInt8(ascii: ".")] && name != Array("..".utf8) { return name }
         }
     }

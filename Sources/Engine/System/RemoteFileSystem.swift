@@ -16,9 +16,10 @@ package enum RemoteFileSystem {
     /// The file system's name for people; nil for one whose events can be relied on.
     package static func name(ofType type: UInt32) -> String? { names[type] }
 
-    /// The name of a remote file system that holds a directory.
+    /// The name of a remote file system that holds a directory. One that does not say what it is may be remote.
     package static func name(of directory: Directory) -> String? {
-        name(ofType: clinux_file_system_type(directory.file.descriptor))
+        let type = clinux_file_system_type(directory.file.descriptor)
+        return type == 0 ? "a file system that does not say what it is" : name(ofType: type)
     }
 
     /// Whether the file's server decides about leases. It may refuse one although nobody writes: NFS refuses without a

@@ -44,6 +44,12 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
         return mayPass || codes.contains(code)
     }
 
+    /// The reason why a source cannot be taken, and for missing rights, who needs which.
+    package var obstacle: String {
+        guard [EACCES, EPERM].contains(code), !isExplained else { return reason }
+        return "\(reason); give \(ThisUser.title) the right to read it and to write into its folder"
+    }
+
     /// The failure of a source that could not be read.
     package var asSourceFailure: Failure {
         let failure: FailureCode =

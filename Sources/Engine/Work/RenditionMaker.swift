@@ -146,13 +146,18 @@ package final class RenditionMaker {
         switch opened {
         case .picture(let picture): return .picture(try probe(picture, settings: settings, alone: alone), source.name)
         case .set(let set):
-            let members = try set.sources.indices.map { index in
+            var members: [MemberFacts] = []
+            var failed = FailedMembers()
+            for (index, source) in set.sources.enumerated() {
                 let member = try onFiles { () throws(Failure) in try set.open(index) }
-                let facts = try memberNamed(set.sources[index]) {
-                    try probe(member, settings: settings, alone: alone)
+                do {
+                    let facts = try memberNamed(source) { try probe(member, settings: settings, alone: alone) }
+                    members.append(MemberFacts(name: source.location.name, facts: facts))
+                } catch let failure as Failure {
+                    try failed.note(failure, source)
                 }
-                return MemberFacts(name: set.sources[index].location.name, facts: facts)
             }
+            try failed.check()
             return .set(members)
         }
     }

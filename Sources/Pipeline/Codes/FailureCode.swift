@@ -168,7 +168,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .notAnImage:
             "Remove the file, or leave such names out with \(place == .anywhere ? "`--exclude`, or with `ignore` in a mill file" : either("`--exclude`", "`ignore`"))."
         case .unsupportedFormat:
-            "Convert the file to JPEG, PNG or TIFF first, unless the message says how it can be read."
+            "Convert the file to JPEG, PNG or TIFF, if the message names no other way."
         case .unsupportedColour: "Remove `profile: keep` from the pipeline, or convert the file to RGB first."
         case .truncated:
             "Copy the file again, or render what there is of a JPEG or PNG with `tolerate: truncated` in the pipeline."
@@ -201,7 +201,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .overlayDoesNotFit: "Make the overlay smaller, or the rectangle that `avoid` protects."
         case .tooLargeForFormat: "Choose another output format, or a smaller size."
         case .unequalSizes: "Add a `frame` or `resize` stage that gives all of them one size."
-        case .setMemberFailed: "Repair or remove the member that the message names."
+        case .setMemberFailed:
+            "Repair the members that the message names, or leave them out with \(either("`--exclude`", "`ignore`"))."
         case .timedOut:
             raise("max-time", "max-cpu-time")
         case .workerCrashed: "Keep the file, and please report it; the other pictures are not affected."

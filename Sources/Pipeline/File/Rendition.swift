@@ -203,7 +203,10 @@ struct RenditionMap: ParameterValue {
         if ["", ".", ".."].contains(name)
             || name.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "/") || $0 == 0x7F })
         {
-            log.problem(entry.keyPosition, "the rendition name '\(name)' cannot be part of a file name")
+            log.problem(
+                entry.keyPosition,
+                "the rendition name '\(name)' cannot be part of a file name: it is empty, '.', '..', or has a '/' or a control character"
+            )
         }
         let problemsBefore = log.problems.count
         guard let group = Parameters.read(RenditionGroup.self, from: entry.value, owner: "rendition '\(name)'", &log)

@@ -32,7 +32,14 @@ package struct StageList: ParameterValue {
         guard let type = log.catalogue.stage(named: name) else {
             let hint = suggestion(for: name, among: log.catalogue.names)
             let list = "; the stages are \(log.catalogue.names.joined(separator: ", "))"
-            log.problem(position, "unknown stage '\(name)'\(hint.isEmpty ? list : hint)")
+            let word = String(name.prefix { $0 != " " && $0 != "{" })
+            let colon = log.catalogue.stage(named: word) == nil ? nil : "; write a colon after '\(word)'"
+            log.problem(position, "unknown stage '\(name)'\(colon ?? (hint.isEmpty ? list : hint))")
+            if let meant = nearestWord(to: name, among: log.catalogue.names).flatMap(log.catalogue.stage),
+                parameters.hasOnlyKeys(of: meant)
+            {
+                _ = read(meant, from: parameters, &log)
+            }
             return nil
         }
         return read(type, from: parameters, &log).map {
@@ -68,6 +75,15 @@ package struct StageList: ParameterValue {
         case .list: log.problem(item.position, "expected a stage, found a list")
         }
         return nil
+    }
+}
+
+extension YAMLNode {
+    /// Whether it is a mapping that says something, all of which a type takes.
+    fileprivate func hasOnlyKeys(of type: any ParameterGroup.Type) -> Bool {
+        guard case .mapping(let entries) = content, !entries.isEmpty else { return false }
+        let known = Parameters.describe(type).map(\.key)
+        return entries.allSatisfy { known.contains($0.key) }
     }
 }
 

@@ -82,6 +82,10 @@ package struct NameTemplate: Hashable, Sendable {
     }
 
     private static func checkDate(_ format: String) throws(NameTemplateError) {
+        guard format.contains("%") else {
+            throw NameTemplateError(
+                message: "{date:…} needs fields of a date, such as {date:%Y-%m-%d}, found '\(format)'")
+        }
         var rest = format[...]
         while let percent = rest.firstIndex(of: "%") {
             let letter = rest[rest.index(after: percent)...].first
@@ -97,6 +101,7 @@ package struct NameTemplate: Hashable, Sendable {
         func fail(_ reason: String) -> NameTemplateError { NameTemplateError(message: "'\(text)' \(reason)") }
         guard !text.isEmpty, !text.hasSuffix("/") else { throw fail("is not the name of a file") }
         guard !text.hasPrefix("/") else { throw fail("must be relative: it is a path inside the output folder") }
+        guard !text.hasPrefix("~/") else { throw fail("is a path inside the output folder, where ~ means nothing") }
         guard !text.split(separator: "/").contains("..") else {
             throw fail("must stay inside the output folder: remove '..'")
         }

@@ -35,7 +35,16 @@ package struct ReadingLog: Sendable {
     /// The assets that were named, in the order of the text.
     package private(set) var assets: [AssetReference] = []
 
-    init(catalogue: StageCatalogue) { self.catalogue = catalogue }
+    /// What is read is a guess of what was meant.
+    let isTrial: Bool
+
+    init(catalogue: StageCatalogue, isTrial: Bool = false) { (self.catalogue, self.isTrial) = (catalogue, isTrial) }
+
+    /// Adds what another reading of the same text has found besides.
+    mutating func adopt(_ other: ReadingLog) {
+        problems += other.problems.filter { !problems.contains($0) }
+        assets += other.assets.filter { !assets.contains($0) }
+    }
 
     package mutating func problem(_ position: Position, _ message: String) {
         problems.append(Diagnostic(position, message))

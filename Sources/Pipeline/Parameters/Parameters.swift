@@ -63,9 +63,27 @@ package struct Parameters {
         }
         var parameters = Parameters(mode: .reading(entries, node.position, owner: owner), log: log)
         let group = Group(&parameters)
-        parameters.refuseUnknownAndMissingKeys()
+        let meant = parameters.refuseUnknownAndMissingKeys()
         log = parameters.log
+        if !meant.isEmpty { log.adopt(problems(in: entries, meant, as: type, like: log)) }
         return group
+    }
+
+    /// Reads the mapping as if its misspelt keys were spelt right, so that what is wrong below them shows in the same
+    /// pass.
+    /// - Parameter meant: the keys, by how they are written.
+    private static func problems<Group: ParameterGroup>(
+        in entries: [YAMLNode.Entry], _ meant: [String: String], as type: Group.Type, like log: ReadingLog
+    ) -> ReadingLog {
+        // Once: another time for each level would double with each.
+        guard !log.isTrial, let position = entries.first?.keyPosition else { return log }
+        let respelt = entries.map {
+            YAMLNode.Entry(key: meant[$0.key] ?? $0.key, keyPosition: $0.keyPosition, value: $0.value)
+        }
+        let trial = ReadingLog(catalogue: log.catalogue, isTrial: true)
+        var parameters = Parameters(mode: .reading(respelt, position, owner: ""), log: trial)
+        _ = Group(&parameters)
+        return parameters.log
     }
 
     /// A value that must be there.
@@ -221,22 +239,24 @@ package struct Parameters {
                 defaultText: fallback))
     }
 
-    private mutating func refuseUnknownAndMissingKeys() {
-        guard case .reading(let entries, let position, let owner) = mode else { return }
+    /// - Returns: the keys that misspelt ones are likely to be, by how they are written; none that is there already.
+    private mutating func refuseUnknownAndMissingKeys() -> [String: String] {
+        guard case .reading(let entries, let position, let owner) = mode else { return [:] }
         let known = descriptions.map(\.key)
-        var meant: Set<String> = []
+        var meant: [String: String] = [:]
         for entry in entries where !known.contains(entry.key) {
             let nearest = nearestWord(to: entry.key, among: known)
             let list = known.isEmpty ? "it has no parameters" : "it knows \(known.joined(separator: ", "))"
             log.problem(
                 entry.keyPosition,
                 "unknown key '\(entry.key)' in \(owner); \(nearest.map { "did you mean '\($0)'?" } ?? list)")
-            if let nearest { meant.insert(nearest) }
+            if let nearest { meant[entry.key] = nearest }
         }
         // A misspelt key is one mistake, not two.
-        for (key, expectation) in missing where !meant.contains(key) {
+        for (key, expectation) in missing where !meant.values.contains(key) {
             log.problem(position, "\(owner) needs '\(key)': \(expectation)")
         }
+        return meant.filter { !has($0.value) }
     }
 }
 

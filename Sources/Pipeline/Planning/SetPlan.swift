@@ -170,17 +170,16 @@ extension Planner {
     private func memberWarnings(
         about members: [MemberFacts], first: MemberPlan, renditions: [RenditionPlan]
     ) -> [Warning] {
-        let animated = members.filter { $0.facts.frames > 1 }.map { "'\($0.name.printable)'" }
+        func warnings(_ code: WarningCode, _ rest: String, _ holds: (SourceFacts) -> Bool) -> [Warning] {
+            let names = members.filter { holds($0.facts) }.map { "'\($0.name.printable)'" }
+            return names.isEmpty ? [] : [Warning(code, "of \(names.joined(separator: ", ")) only \(rest) used")]
+        }
         let dropped =
-            animated.isEmpty
-            ? [] : [Warning(.animationDropped, "of \(animated.joined(separator: ", ")) only the first frame is used")]
-        let reduced = members.filter { $0.facts.droppedBands > 0 }.map { "'\($0.name.printable)'" }
-        let channels =
-            reduced.isEmpty
-            ? []
-            : [Warning(.channelsDropped, "of \(reduced.joined(separator: ", ")) only colors and alpha are used")]
+            warnings(.animationDropped, "the first frame is") { $0.isAnimated }
+            + warnings(.pagesDropped, "the first page is") { $0.frames > 1 && !$0.isAnimated && $0.page == nil }
+            + warnings(.channelsDropped, "colors and alpha are") { $0.droppedBands > 0 }
         // What is said of one member holds for all that are like it.
-        return dropped + channels + enlargements(first.shared, "each member")
+        return dropped + enlargements(first.shared, "each member")
             + zip(renditions, first.own).flatMap { enlargements($1, "'\($0.title)'") }
     }
 }

@@ -56,7 +56,8 @@ package struct YAMLNode: Sendable {
     /// What to write, for a message, if `key:value` without a space was read as a text.
     package var missingSpace: String {
         guard let text = plainText, let colon = text.firstIndex(of: ":"), colon != text.startIndex,
-            text.index(after: colon) != text.endIndex
+            text.index(after: colon) != text.endIndex, text.count <= Self.longestShown,
+            text[..<colon].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" })
         else { return "" }
         return "; write a space after the colon: \(text[..<colon]): \(text[text.index(after: colon)...])"
     }
@@ -66,11 +67,15 @@ package struct YAMLNode: Sendable {
         ["", "~", "null"].contains(plainText ?? "something")
     }
 
+    /// Characters of a value that a message shows.
+    private static let longestShown = 80
+
     /// What was found, for a message: `'abc'`, `a list`, `a mapping`, `nothing`.
     package var found: String {
         switch content {
         case .scalar(_, quoted: false) where isNull: "nothing"
         case .scalar(let text, quoted: true) where finiteNumber(text) != nil: "'\(text)' in quotes"
+        case .scalar(let text, _) where text.count > Self.longestShown: "'\(text.prefix(Self.longestShown - 1))…'"
         case .scalar(let text, _): "'\(text)'"
         case .list(let items): items.isEmpty ? "an empty list" : "a list"
         case .mapping(let entries): entries.isEmpty ? "an empty mapping" : "a mapping"

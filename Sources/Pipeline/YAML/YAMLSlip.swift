@@ -23,7 +23,9 @@ struct YAMLSlip {
                 position: Position(line: number, column: column), remedy: "a color with # needs quotes: '#ff8800'")
             return
         }
-        if let column = Self.value(in: here, beginningWith: ["{"]), Self.goesOnAfterBrace(here, from: column) {
+        // The innermost: mappings in braces go on after one, too.
+        let braced = Self.values(in: here, beginningWith: ["{"]).last { Self.goesOnAfterBrace(here, from: $0) }
+        if let column = braced {
             let value = Self.text(of: here, from: column)
             self.init(
                 position: Position(line: place.line, column: column),
@@ -54,11 +56,15 @@ struct YAMLSlip {
         self.remedy = remedy
     }
 
-    /// The column of a value, after `: ` or `- `, that begins with one of these characters.
-    private static func value(in line: [Character], beginningWith first: Set<Character>) -> Int? {
-        line.indices.dropFirst(2).first {
+    /// The columns of values, after `: ` or `- `, that begin with one of these characters.
+    private static func values(in line: [Character], beginningWith first: Set<Character>) -> [Int] {
+        line.indices.dropFirst(2).filter {
             line[$0 - 1] == " " && [":", "-"].contains(line[$0 - 2]) && first.contains(line[$0])
         }.map { $0 + 1 }
+    }
+
+    private static func value(in line: [Character], beginningWith first: Set<Character>) -> Int? {
+        values(in: line, beginningWith: first).first
     }
 
     /// The last quote that begins a value and has no partner in its line.
@@ -80,8 +86,12 @@ struct YAMLSlip {
     /// The value up to the end of the line, or of the braces around it.
     private static func text(of line: [Character], from column: Int) -> String {
         let rest = line[(column - 1)...]
-        let isInBraces = rest.first != "{" && line[..<(column - 1)].contains("{")
-        let end = isInBraces ? rest.firstIndex { $0 == "}" || $0 == "," } ?? rest.endIndex : rest.endIndex
-        return String(String(rest[..<end]).reversed().drop { $0 == " " }.reversed())
+        let isInBraces = line[..<(column - 1)].contains("{")
+        var depth = 0
+        let end = rest.firstIndex { character in
+            depth += character == "{" ? 1 : character == "}" ? -1 : 0
+            return isInBraces && (depth < 0 || depth == 0 && character == ",")
+        }
+        return String(String(rest[..<(end ?? rest.endIndex)]).reversed().drop { $0 == " " }.reversed())
     }
 }

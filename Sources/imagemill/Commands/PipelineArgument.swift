@@ -38,6 +38,16 @@ struct PipelineArgument {
         throw ExitStatus.configuration
     }
 
+    /// - Throws: `ValidationError` if one of the sources is the name of a shipped pipeline, and nothing of that name is
+    ///   there.
+    static func refuseShippedName(_ sources: [String]) throws {
+        let isShipped = { (source: String) in
+            ShippedPipelines.file(named: source) != nil && FileSystem.isAbsent(RawArguments.paths([source])[0])
+        }
+        guard let name = sources.first(where: isShipped) else { return }
+        throw ValidationError("options such as --resize replace the pipeline; leave out '\(name)' or the options")
+    }
+
     private static func place(in arguments: [String]) -> Int? {
         arguments.firstIndex { $0.hasSuffix(".yaml") || $0.hasSuffix(".yml") }
             ?? arguments.firstIndex { ShippedPipelines.file(named: $0) != nil }

@@ -89,6 +89,10 @@ struct PlanCommand: RenderingCommand {
 extension PlanCommand {
     private func source(_ path: BytePath, _ pipeline: LoadedPipeline) throws -> SourceFile {
         guard pipeline.file.source == .set else {
+            if (try? FileSystem.status(path))?.kind == .directory {
+                printError("imagemill: '\(path.printable)' is a folder; name one picture in it")
+                throw ExitStatus.usage
+            }
             return SourceFile(location: .path(path), identity: path, relative: path.lastComponent)
         }
         let found = SourceWalk.find([path], WalkRules(outbox: BytePath([]), kind: .set)).sources

@@ -55,6 +55,7 @@ struct ReportCommand: ParsableCommand {
         try ReplacedFile.page.refuseOthers(at: page, option: "-o")
         do {
             let unreadable = try ReportPageFile(page, try pictures(of: file)).write(reportIn: file)
+            if output != "-" { printError("wrote \(page.printable)") }
             if unreadable > 0 {
                 printError("note: \(counted(unreadable, "entry", "entries")) of '\(file.printable)' cannot be read")
             }

@@ -1,5 +1,6 @@
 // Which options of `imagemill run` go together.
 import ArgumentParser
+import Engine
 import Glibc
 import Pipeline
 
@@ -33,12 +34,24 @@ extension RunCommand {
     private func validateWithoutPlan() throws {
         guard taskNumber == nil else { throw ValidationError("--task needs --plan") }
         guard output != "" else { throw Self.outputEmpty }
+        if let output, output == "~" || output.hasPrefix("~/") {
+            throw ValidationError(
+                "the shell replaces '~' only if it is not in quotes; write -o \(output) without, or ./\(output) for a folder of that name"
+            )
+        }
         if quick.printPipeline, !quick.isAny { return }
         let sources: [String]
         if quick.isAny {
             if let file = inputs.first(where: { $0.hasSuffix(".yaml") || $0.hasSuffix(".yml") }) {
                 throw ValidationError(
                     "options such as --resize replace the pipeline file; leave out '\(file)' or the options")
+            }
+            try PipelineArgument.refuseShippedName(inputs)
+            // `--resize 800x800> --format webp` sends the output to a file named `--format`.
+            if let word = inputs.first(where: { SaveFormat(rawValue: $0) != nil && FileSystem.isAbsent(BytePath($0)) })
+            {
+                throw ValidationError(
+                    "'\(word)' is no picture; if a size ends with > or <, put it in quotes: --resize '800x800>'")
             }
             if quick.printPipeline { return }
             sources = inputs

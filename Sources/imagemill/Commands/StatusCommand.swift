@@ -11,7 +11,7 @@ struct StatusCommand: ParsableCommand {
             Example: imagemill status mill.yaml
                      imagemill status --state /var/lib/imagemill
 
-            Exit codes: 0 all is well; 1 an inbox is paused, but not by request, a file is blocked, or a new configuration was refused; 75 no daemon is running.
+            Exit codes: 0 all is well; 1 an inbox is paused, but not by request, a file is blocked or waits for room, or a new configuration was refused; 75 no daemon is running.
             """)
 
     @Argument(help: "The mill file that `imagemill watch` was started with.", completion: .file())
@@ -47,8 +47,10 @@ struct StatusCommand: ParsableCommand {
                     status: status, failures: failures, isVerbose: verbose, columns: Machine.terminalColumns(1)
                 ).text)
         let needsHelp =
-            status.inboxes.contains { $0.state == .paused && $0.paused?.reason != .byRequest || $0.blocked > 0 }
-            || status.reload.state == .refused
+            status.inboxes.contains { inbox in
+                inbox.state == .paused && inbox.paused?.reason != .byRequest || inbox.blocked > 0
+                    || inbox.waitingSources.contains(where: \.code.waitsForRoom)
+            } || status.reload.state == .refused
         if needsHelp { throw ExitStatus.someFailed }
     }
 }

@@ -9,6 +9,8 @@ import Synchronization
 final class Daemon: DaemonControl {
     private let folder: DropFolder
     private let file: String
+    /// The file's absolute path; nil if it is not there.
+    private let mill: BytePath?
     private let log: DaemonLog
     private let counts: Activity
     private let spools: StandingWatch
@@ -40,6 +42,7 @@ final class Daemon: DaemonControl {
         self.file = file
         self.http = http
         (log, counts, spools, recent, sink) = (news.log, news.activity, news.spools, news.events, news.sink)
+        mill = FileSystem.absolute(BytePath(file))
         manager = ServiceManager(variables)
         sockets = StatePlaces(variables).socketFolder(state: folder.stateFolder)
         state = Mutex(State(drain: .seconds(30)))
@@ -144,6 +147,7 @@ final class Daemon: DaemonControl {
         var document = StatusDocument(
             process: Int(getpid()), state: phase, started: started.text,
             uptimeSeconds: started.moment.milliseconds(until: .now) / 1000)
+        document.mill = mill.map { ShownPath($0) }
         document.fill(from: status)
         document.reload = reload
         return document

@@ -26,13 +26,34 @@ struct DaemonOptions: ParsableArguments {
     ) throws -> Answer {
         let places = try sockets(of: mill)
         // The one that is there, or that this user may not see; if there is none, the first is the one to name.
-        let path = places.first(where: Self.mayBeThere) ?? places[0]
+        let path =
+            try places.own.first(where: Self.mayBeThere) ?? serviceSocket(among: places.ofServices, mill)
+            ?? places.own[0]
         do {
             return try HTTPClient.ask(request, at: path, as: type, withinSeconds: seconds)
         } catch {
             printError("imagemill: \(error)\(Self.hint(path.directory))")
             throw ExitStatus.tryAgain
         }
+    }
+
+    /// The service's socket, if it works with this mill file.
+    private func serviceSocket(among sockets: [BytePath], _ mill: String?) throws -> BytePath? {
+        guard let mill, let path = sockets.first(where: Self.mayBeThere) else { return nil }
+        // If it does not say, the command itself will say why.
+        guard let status = try? HTTPClient.ask(.status, at: path, as: StatusDocument.self, withinSeconds: 10),
+            let other = status.mill?.original, !Self.isOne(RawArguments.paths([mill])[0], other)
+        else { return path }
+        printError(
+            "imagemill: no daemon is running for '\(BytePath(mill).printable)'; the one at '\(path.printable)' works with '\(other.printable)'"
+        )
+        throw ExitStatus.tryAgain
+    }
+
+    private static func isOne(_ file: BytePath, _ other: BytePath) -> Bool {
+        if let path = FileSystem.absolute(file), path == FileSystem.absolute(other) ?? other { return true }
+        let identity = (try? FileSystem.status(file))??.identity
+        return identity != nil && identity == (try? FileSystem.status(other))??.identity
     }
 
     /// A daemon whose socket has gone with its folder cannot be asked.
@@ -49,15 +70,16 @@ struct DaemonOptions: ParsableArguments {
         }
     }
 
-    private func sockets(of mill: String?) throws -> [BytePath] {
-        if let socket { return [RawArguments.paths([socket])[0]] }
+    /// Where the daemon may be, and the usual service.
+    private func sockets(of mill: String?) throws -> (own: [BytePath], ofServices: [BytePath]) {
+        if let socket { return ([RawArguments.paths([socket])[0]], []) }
         let environment = ProcessInfo.processInfo.environment
         let named = state.map { RawArguments.paths([$0])[0] }
         let folder = try named ?? mill.flatMap { try Self.stateFolder(of: $0, environment) }
         let places = StatePlaces(environment)
         // The service has its socket in /run, wherever its state folder is.
         let usual = mill != nil && named == nil ? places.sockets(state: nil, service: service) : []
-        return places.sockets(state: folder, service: service) + usual
+        return (places.sockets(state: folder, service: service), usual)
     }
 
     private static func stateFolder(of mill: String, _ environment: [String: String]) throws -> BytePath? {

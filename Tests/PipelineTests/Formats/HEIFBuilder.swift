@@ -9,6 +9,9 @@ struct HEIFBuilder {
     var hasLongIndices = false
     /// The version of `iloc`. From 1 on there is a construction method, from 2 on item numbers have four bytes.
     var locationVersion = 0
+    /// Which items are derived from which others, by item numbers of this many bytes.
+    var derivations: [(item: Int, from: [Int])] = []
+    var referenceBytes = 2
     /// Whether `mdat` has its size in eight bytes, or says 0: to the end of the file.
     var mediaDataSize = MediaDataSize.short
 
@@ -29,7 +32,19 @@ struct HEIFBuilder {
         let primary = Self.fullBox("pitm", SmallFiles.big(2, 2))
         let types = Self.fullBox("iinf", SmallFiles.big(0, 2))
         return Self.fullBox(
-            "meta", primary + types + locations(pixelsOffset) + Self.box("iprp", propertyContainer + associations))
+            "meta",
+            primary + types + locations(pixelsOffset) + Self.box("iprp", propertyContainer + associations) + references)
+    }
+
+    private var references: [UInt8] {
+        guard !derivations.isEmpty else { return [] }
+        let boxes = derivations.flatMap { item, sources in
+            Self.box(
+                "dimg",
+                SmallFiles.big(item, referenceBytes) + SmallFiles.big(sources.count, 2)
+                    + sources.flatMap { SmallFiles.big($0, referenceBytes) })
+        }
+        return Self.fullBox("iref", version: referenceBytes == 2 ? 0 : 1, boxes)
     }
 
     /// Item 1 has 10 bytes of the pixels, item 2 has the other 14.

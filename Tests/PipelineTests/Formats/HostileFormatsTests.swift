@@ -144,7 +144,7 @@ struct HostileFormatsTests {
 }
 
 /// SplitMix64: the same numbers in every run.
-private struct SeededGenerator: RandomNumberGenerator {
+struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

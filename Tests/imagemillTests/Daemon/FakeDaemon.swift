@@ -83,6 +83,11 @@ final class FakeDaemon: DaemonControl {
         products.settlingSources = [
             StatusDocument.SettlingEntry(path: ShownPath(BytePath("d\n.jpg")), reason: .incomplete, secondsLeft: 500)
         ]
+        products.waitingSources = [
+            StatusDocument.WaitingEntry(
+                path: ShownPath(BytePath("w\n.jpg")), code: .diskFull, message: "no room\n", remedy: "Make room.",
+                secondsLeft: 20)
+        ]
         products.obstacles = [
             StatusDocument.Obstacle(path: ShownPath(BytePath("c\n.jpg")), message: "cannot move it: Permission denied")
         ]

@@ -20,7 +20,7 @@ import Testing
         #expect(result.exit == 1, "an inbox is paused")
         #expect(
             result.output == #"""
-                1 inbox paused, configuration refused, failed/ of 1 inbox cannot be read, 1 blocked, 3 hook events lost, cache not used
+                1 inbox paused, configuration refused, failed/ of 1 inbox cannot be read, 1 blocked, 1 waiting for room (disk-full), 3 hook events lost, cache not used
                 imagemill \#(imagemillVersion), process 42: running for 1 d 2 h; 1 of 4 workers busy, 6 queued, the oldest for 1 min 15 s, 50 MiB
 
                 the configuration was refused at \#(localTime(FakeDaemon.time)); the one before is still in use:
@@ -35,6 +35,10 @@ import Testing
                 recent failures:
                   \#(localTime(FakeDaemon.time)) b\u{1B}.jpg: truncated: it ends early
                     what to do: Copy the file again, or render what there is of a JPEG or PNG with tolerate: truncated in the pipeline.
+
+                waiting:
+                  in\n/w\n.jpg: disk-full: no room\n; tried again in 20 s
+                    what to do: Make room.
 
                 lost events of hooks, in the last 24 hours:
                   \#(localTime("2023-11-14T22:13:20.000Z")) in\n: the hook on-success (notify) for '�' is not tried again: 'notify' ended with 1
@@ -151,6 +155,35 @@ import Testing
         }
         let text = StatusTable(status: document, paint: Paint(1, arguments: [])).text
         #expect(text.hasPrefix("1 inbox paused, 1 paused by request\n"), "\(text)")
+    }
+
+    @Test func `a source that waits for room is named in the first line, with the reason and what to do`() {
+        var document = StatusDocument(process: 1, state: .running, started: FakeDaemon.time, uptimeSeconds: 60)
+        var inbox = StatusDocument.Inbox(
+            name: "in", path: ShownPath(BytePath("/in")), outbox: ShownPath(BytePath("/out")), pipeline: "p.yaml",
+            watching: .events)
+        inbox.waiting = 2
+        inbox.waitingSources = [(FailureCode.diskFull, 20), (.workerCrashed, 0)].map { code, seconds in
+            StatusDocument.WaitingEntry(
+                path: ShownPath(BytePath("\(code.rawValue).jpg")), code: code, message: "so", remedy: "Do it.",
+                secondsLeft: seconds)
+        }
+        document.inboxes = [inbox]
+        let text = StatusTable(status: document, paint: Paint(1, arguments: [])).text
+        #expect(text.hasPrefix("1 waiting for room (disk-full)\n"), "\(text)")
+        #expect(
+            text.contains(
+                """
+
+                waiting:
+                  in/disk-full.jpg: disk-full: so; tried again in 20 s
+                  in/worker-crashed.jpg: worker-crashed: so; tried again now
+                    what to do: Do it.
+
+                """), "\(text)")
+        inbox.waitingSources.removeFirst()
+        document.inboxes = [inbox]
+        #expect(StatusTable(status: document, paint: Paint(1, arguments: [])).text.hasPrefix("all is well\n"))
     }
 
     @Test func `events that wait for their hook are listed by inbox`() {

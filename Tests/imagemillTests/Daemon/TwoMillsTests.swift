@@ -81,4 +81,31 @@ import Testing
                 && watch.errors == "imagemill: cannot listen on '\(host)': Address already in use; \(remedy)\n",
             "\(watch.errors)")
     }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a command for a mill whose daemon does not run never asks the service of another one`() async throws {
+        let inbox = "path: in, outbox: out, pipeline: p.yaml, settle: 200ms"
+        let drop = try WatchedFolder(mill: "inboxes:\n  - { \(inbox) }\n")
+        // Where a service without a state folder of its own has its socket.
+        let home = "XDG_STATE_HOME=\(drop.runner.folder.path("home"))"
+        try drop.makeFolder("in2")
+        try drop.runner.folder.write(
+            "state: state2\ninboxes:\n  - { path: in2, outbox: out2, pipeline: p.yaml }\n", to: "second.yaml")
+        _ = try await drop.runner.shell("ln -s mill.yaml linked.yaml")
+        let watch = try await drop.start(variables: [home])
+        try drop.drop("a.jpg", Array("no picture".utf8))
+        try await drop.until("home/imagemill/failed/in/a.jpg.error.json")
+        for command in ["status", "reload", "retry --all", "pause in2", "resume in2"] {
+            let (verb, rest) = (command.prefix { $0 != " " }, command.drop { $0 != " " })
+            let asked = try await drop.runner.shell("\(home) $IMAGEMILL \(verb) second.yaml\(rest)")
+            #expect(asked.exit == 75, "\(command): \(asked)")
+            let expected =
+                "imagemill: no daemon is running for 'second.yaml'; the one at '\(drop.runner.folder.path("home/imagemill/status.sock"))' works with '\(drop.runner.folder.path("mill.yaml"))'\n"
+            #expect(asked.errors == expected, "\(command): \(asked.errors)")
+        }
+        #expect(drop.runner.exists("home/imagemill/failed/in/a.jpg"))
+        let linked = try await drop.runner.shell("\(home) $IMAGEMILL status linked.yaml")
+        #expect(linked.exit == 0 && linked.output.contains("1 failed"), "\(linked)")
+        #expect(try await drop.stop(watch).exit == 0)
+    }
 }

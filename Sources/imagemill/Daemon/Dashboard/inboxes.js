@@ -4,6 +4,10 @@ const figures = [["settling", "settling"], ["ready", "ready"], ["in-progress", "
 // Inboxes without trouble that are shown at first.
 let quietShown = 12;
 // Those that an operator has to see first. What comes and goes with each picture does not change the order.
+const settling = entry => {
+  const left = span(entry["seconds-left"]);
+  return entry.reason === "changing" ? "changed a moment ago" : entry.reason === "empty" ? "0 bytes, fails in " + left : entry.reason + ", decoded anyway in " + left;
+};
 const rank = (inbox, failed) => inbox.paused ? inbox.paused.reason === "by-request" ? 1 : 0 : inbox.blocked ? 1 : failed ? 2 : inbox.state === "running" ? 4 : 3;
 
 function showInboxes(all) {
@@ -60,7 +64,8 @@ function fillInbox(node, inbox, failed, all) {
   }
   fillPauseControls(node.querySelector(".pausing"), inbox);
   const notes = [...inbox.obstacles.map(entry => "blocked: " + shown(entry.path.path) + ": " + shown(entry.message)),
-    ...inbox["settling-sources"].map(entry => "settling: " + shown(entry.path.path) + ": " + entry.reason + ", decoded anyway in " + span(entry["seconds-left"])),
+    ...inbox["waiting-sources"].map(entry => "waiting: " + shown(entry.path.path) + ": " + entry.code + ": " + shown(entry.message) + "; tried again in " + span(entry["seconds-left"]) + ". " + entry.remedy),
+    ...inbox["settling-sources"].map(entry => "settling: " + shown(entry.path.path) + ": " + settling(entry)),
     ...inbox["passed-over-files"].map(entry => "left alone: " + shown(entry.path.path) + ": " + shown(entry.message)),
     ...(inbox["passed-over"] > inbox["passed-over-files"].length ? ["and " + number(inbox["passed-over"] - inbox["passed-over-files"].length) + " more are left alone"] : [])];
   list(node.querySelector(".notes"), notes.map((text, index) => ({text, index})), line => line.index, () => element("li", "path"), (line, {text}) => set(line, text));

@@ -66,6 +66,11 @@ struct Headline: Codable, Equatable, Sendable {
             parts.append("failed/ of \(counted(failed.unreadable, "inbox", "inboxes")) cannot be read")
         }
         if blocked > 0 { parts.append("\(blocked) blocked") }
+        let stuck = inboxes.flatMap(\.waitingSources).filter(\.code.waitsForRoom)
+        if !stuck.isEmpty {
+            let codes = Set(stuck.map(\.code.rawValue)).sorted().joined(separator: ", ")
+            parts.append("\(stuck.count) waiting for room (\(codes))")
+        }
         if status.hooks.lost > 0 { parts.append("\(counted(status.hooks.lost, "hook event")) lost") }
         let lateHooks = inboxes.filter(\.hasLateHooks)
         if let oldest = lateHooks.compactMap(\.oldestHookSeconds).max() {

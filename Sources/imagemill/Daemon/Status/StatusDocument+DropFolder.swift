@@ -38,14 +38,19 @@ extension StatusDocument.Inbox {
                 reason: $0.reason, message: $0.message, since: timestamp(milliseconds: inbox.pausedSince))
         }
         pausedByRequest = inbox.requestedPause.map { timestamp(milliseconds: $0) }
-        (settling, ready, blocked) = (counts.settling, counts.ready, counts.blocked)
+        (settling, ready) = (counts.settling, counts.ready)
+        blocked = counts.blocked + inbox.watching.unreadable.count
         settlingSources = inbox.watching.settling.map {
             StatusDocument.SettlingEntry(
                 path: ShownPath($0.path), reason: $0.reason,
                 secondsLeft: max(0, Moment.now.milliseconds(until: $0.deadline) / 1000))
         }
         obstacles = inbox.watching.blocked.map {
-            StatusDocument.Obstacle(path: ShownPath($0.path), message: $0.reason.description)
+            StatusDocument.Obstacle(
+                path: ShownPath($0.path), message: "cannot \($0.reason.attempt): \($0.reason.obstacle)")
+        }
+        obstacles += inbox.watching.unreadable.map {
+            StatusDocument.Obstacle(path: ShownPath($0.path), message: "cannot look into it: \($0.reason.obstacle)")
         }
         passedOver = counts.passedOver
         passedOverFiles = inbox.watching.passedOver.map {
@@ -53,6 +58,12 @@ extension StatusDocument.Inbox {
         }
         seen = counts.settling + counts.ready + counts.blocked
         (inProgress, waiting) = (inbox.open - inbox.waiting, inbox.waiting)
+        waitingSources = inbox.postponed.map { source in
+            StatusDocument.WaitingEntry(
+                path: ShownPath(source.path), code: source.failure.code, message: source.failure.message,
+                remedy: source.failure.remedy(in: .millFile),
+                secondsLeft: max(0, Moment.now.milliseconds(until: source.next) / 1000))
+        }
         ignored = inbox.watching.ignored + inbox.watching.irregular
         (done, failed, oldestSeconds) = (inbox.done, inbox.failed, inbox.age.map { $0 / 1000 })
     }

@@ -27,6 +27,8 @@ struct StatusDocument: Codable, Equatable, Sendable {
     var schema = "imagemill.status/1"
     var version = imagemillVersion
     var process: Int
+    /// The mill file.
+    var mill: ShownPath?
     var state: State
     var started: String
     var uptimeSeconds: Int
@@ -75,6 +77,8 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var inProgress = 0
         /// Put off after a failure.
         var waiting = 0
+        /// Some of these, with the reason.
+        var waitingSources: [WaitingEntry] = []
         /// Left alone: files that are no pictures.
         var passedOver = 0
         /// Some of these, with the reason.
@@ -100,6 +104,16 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var path: ShownPath
         var reason: SettlingReason
         /// After so many seconds without a change it is decoded anyway.
+        var secondsLeft: Int
+    }
+
+    /// A source that was put off after a failure.
+    struct WaitingEntry: Codable, Equatable, Sendable {
+        var path: ShownPath
+        var code: FailureCode
+        var message: String
+        var remedy: String
+        /// Until it is tried again.
         var secondsLeft: Int
     }
 

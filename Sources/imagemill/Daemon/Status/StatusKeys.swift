@@ -9,7 +9,7 @@ extension ShownPath {
 
 extension StatusDocument {
     enum CodingKeys: String, CodingKey {
-        case schema, version, process, state, started, inboxes, queue, workers, memory, cache, reload, hooks
+        case schema, version, process, mill, state, started, inboxes, queue, workers, memory, cache, reload, hooks
         case uptimeSeconds = "uptime-seconds"
         case inProgress = "in-progress"
         case recentFailures = "recent-failures"
@@ -24,6 +24,7 @@ extension StatusDocument.Inbox {
         case oldestSeconds = "oldest-seconds"
         case pausedByRequest = "paused-by-request"
         case settlingSources = "settling-sources"
+        case waitingSources = "waiting-sources"
         case passedOver = "passed-over"
         case passedOverFiles = "passed-over-files"
         case failedNow = "failed-now"
@@ -37,6 +38,13 @@ extension StatusDocument.Inbox {
 extension StatusDocument.SettlingEntry {
     enum CodingKeys: String, CodingKey {
         case path, reason
+        case secondsLeft = "seconds-left"
+    }
+}
+
+extension StatusDocument.WaitingEntry {
+    enum CodingKeys: String, CodingKey {
+        case path, code, message, remedy
         case secondsLeft = "seconds-left"
     }
 }

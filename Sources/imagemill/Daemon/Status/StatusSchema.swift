@@ -33,7 +33,12 @@ enum StatusSchema {
             "blocked": count, "in-progress": count,
             "settling-sources": list(
                 object(["path": path, "reason": words(SettlingReason.self), "seconds-left": count])),
-            "obstacles": list(object(["path": path, "message": text])), "waiting": count, "ignored": count,
+            "obstacles": list(object(["path": path, "message": text])), "waiting": count,
+            "waiting-sources": list(
+                object([
+                    "path": path, "code": words(FailureCode.self), "message": text, "remedy": text,
+                    "seconds-left": count,
+                ])), "ignored": count,
             "done": count, "failed": count, "passed-over": count,
             "passed-over-files": list(object(["path": path, "message": text])),
             "hooks-waiting": [
@@ -87,7 +92,7 @@ enum StatusSchema {
                 "reload": object(
                     ["state": words(StatusDocument.Reload.State.self), "diagnostics": list(text)],
                     optional: ["time": time]),
-            ], optional: ["cache": cache])
+            ], optional: ["cache": cache, "mill": path])
         return document.merging([
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "Imagemill: what the drop folder is doing",

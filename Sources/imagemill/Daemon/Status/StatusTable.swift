@@ -15,7 +15,8 @@ struct StatusTable {
     /// The status as text. Trouble comes first.
     var text: String {
         let parts = [
-            [verdict, head], reload, pauses, obstacles, failed, lateHooks, hooks, [""], inboxes, places, settling,
+            [verdict, head], reload, pauses, obstacles, failed, waiting, lateHooks, hooks, [""], inboxes, places,
+            settling,
             passedOver,
             cache,
             running,
@@ -162,6 +163,19 @@ struct StatusTable {
         list("blocked:", isBad: true, lines(\.obstacles), of: status.inboxes.reduce(0) { $0 + $1.blocked })
     }
 
+    private var waiting: [String] {
+        let all = status.inboxes.flatMap { inbox in
+            inbox.waitingSources.map { source in
+                let next = source.secondsLeft > 0 ? " in \(Self.span(source.secondsLeft))" : " now"
+                return Failed(
+                    line:
+                        "\(oneLine(inbox.name))/\(source.path.printable): \(source.code.rawValue): \(oneLine(source.message)); tried again\(next)",
+                    remedy: source.remedy)
+            }
+        }
+        return all.isEmpty ? [] : list("waiting:", all, of: all.count)
+    }
+
     private var passedOver: [String] {
         list("left alone:", lines(\.passedOverFiles), of: status.inboxes.reduce(0) { $0 + $1.passedOver })
     }
@@ -298,7 +312,7 @@ extension StatusDocument.SettlingEntry {
         case .changing: "changed a moment ago"
         case .open: "a program has it open for writing" + anyway
         case .incomplete: "its end is missing" + anyway
-        case .empty: "it has 0 bytes"
+        case .empty: "it has 0 bytes; fails in \(StatusTable.span(secondsLeft))"
         case .unfinished: "a file of the set has the name of an unfinished upload" + anyway
         }
     }

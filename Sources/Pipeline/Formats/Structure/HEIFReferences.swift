@@ -1,0 +1,51 @@
+// Which items of a HEIF or an AVIF are made of which others: the box `iref`. ISO/IEC 14496-12 §8.11.12 and
+// ISO/IEC 23008-12 §6.4.7 and §6.6.
+
+/// Whether an item is made of itself, directly or by others. Older versions of libheif follow such references until
+/// their stack is full.
+package func isMadeOfItself(_ format: SourceFormat, in source: ByteSource) -> Bool {
+    guard format == .heic || format == .avif else { return false }
+    return (try? HEIFReferences(in: source))?.haveCircle ?? false
+}
+
+private struct HEIFReferences {
+    /// The items that each item is derived from.
+    private var sources: [Int: [Int]] = [:]
+
+    init(in source: ByteSource) throws(StructureError) {
+        let meta = try ISOBoxes.first("meta", in: source).fullContent()
+        let container = try ISOBoxes.first("iref", in: source, meta)
+        var head = ForwardReader(source, in: container.content)
+        let idBytes = try head.byte() == 0 ? 2 : 4
+        var boxes = ISOBoxes(in: source, try container.fullContent())
+        while let box = try boxes.next() {
+            guard box.type == "dimg" else { continue }
+            var reader = ForwardReader(source, in: box.content)
+            let derived = try reader.integer(bytes: idBytes)
+            for _ in 0..<(try reader.integer(bytes: 2)) {
+                sources[derived, default: []].append(try reader.integer(bytes: idBytes))
+            }
+        }
+    }
+
+    /// Takes away what is derived from nothing that is left, as in a topological sort. A chain may be longer than a
+    /// stack is deep.
+    var haveCircle: Bool {
+        var waiting = sources.mapValues { Set($0) }
+        var users: [Int: [Int]] = [:]
+        for (derived, items) in waiting {
+            for item in items { users[item, default: []].append(derived) }
+        }
+        var ready = users.keys.filter { waiting[$0] == nil }
+        while let item = ready.popLast() {
+            for derived in users[item] ?? [] {
+                waiting[derived]?.remove(item)
+                if waiting[derived]?.isEmpty == true {
+                    waiting[derived] = nil
+                    ready.append(derived)
+                }
+            }
+        }
+        return waiting.contains { !$0.value.isEmpty }
+    }
+}

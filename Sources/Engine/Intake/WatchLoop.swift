@@ -93,6 +93,7 @@ final class WatchLoop {
         goesOn()
         let now = Moment.now
         guard let directory = openRoot(at: now) else { return ([], nextRootCheck) }
+        noticeReadable(directory)
         readEvents()
         // The events may have shown that the inbox was replaced.
         guard root != nil else { return ([], now) }
@@ -128,6 +129,16 @@ final class WatchLoop {
                 pause.reason == .missingInbox && error.code == ENOENT ? Pause(missingInbox: settings.path) : pause)
             return nil
         }
+    }
+
+    /// No event says that a folder may be looked into by now. After other errors there is another scan soon.
+    private func noticeReadable(_ directory: Directory) {
+        let mayBeRead = status.unreadable.contains { path, reason in
+            [EACCES, EPERM].contains(reason.code) && (try? directory.folder(path)) != nil
+        }
+        guard mayBeRead else { return }
+        status.unreadable = []
+        nextScan = .now
     }
 
     private func begin(_ directory: Directory, _ identity: FileIdentity) {

@@ -477,7 +477,7 @@ import Testing
                 "\nblocked:\n  in/locked: cannot look into it: Permission denied; give the user 'nobody' the right to read it and to write into its folder\n"
             ), "\(told.output)")
         _ = try await drop.runner.shell("chmod 777 in/locked")
-        try await drop.until("out/a.jpg.json")
+        try await drop.until("out/locked/a.jpg.json")
         try await drop.until("nothing is blocked") {
             try await (drop.status()["inboxes"] as? [[String: Any]])?.first?["blocked"] as? Int == 0
         }

@@ -37,6 +37,15 @@ import Testing
     }
 
     @Test(arguments: [true, false])
+    func `a file that only tries the folder leaves nothing behind even if it is never let go`(unnamed: Bool) throws {
+        let folder = try TemporaryFolder()
+        let file = try stage(folder, unnamed: unnamed)
+        file.removeName()
+        #expect(try folder.entries() == [])
+        #expect(write(file.file.descriptor, "more", 4) == 4)
+    }
+
+    @Test(arguments: [true, false])
     func `it takes the place of what is there, in one step`(unnamed: Bool) throws {
         let folder = try TemporaryFolder()
         try folder.write("old", to: "a.webp")

@@ -42,8 +42,13 @@ enum LedgerSchema {
         }
         migrator.registerMigration("pauses and history") { try $0.execute(sql: pausesAndHistory) }
         // A table of its own, which is nearly empty: rows of jobs that grow and shrink would split the pages of `jobs`.
-        migrator.registerMigration("reports until they are delivered") {
-            try $0.execute(sql: "CREATE TABLE reports (job TEXT PRIMARY KEY, document BLOB NOT NULL) WITHOUT ROWID")
+        // By the numbers of jobs, since a row that is found by a text spills most of a report into a page of its own.
+        migrator.registerMigration("reports by the numbers of jobs") {
+            try $0.execute(
+                sql: """
+                    DROP TABLE IF EXISTS reports;
+                    CREATE TABLE reports (job INTEGER PRIMARY KEY, document BLOB NOT NULL);
+                    """)
         }
         migrator.registerMigration("losses of hooks") {
             try $0.execute(

@@ -148,20 +148,20 @@ extension Database {
     }
 
     fileprivate func remove(_ id: JobID, token: String?) throws {
-        try cachedStatement(sql: "DELETE FROM jobs WHERE id = ? AND token IS ?").execute(arguments: [id.text, token])
         try removeReport(of: id.text)
+        try cachedStatement(sql: "DELETE FROM jobs WHERE id = ? AND token IS ?").execute(arguments: [id.text, token])
     }
 
     /// - Parameter job: as it was read.
     fileprivate func replaceReport(of job: Job, by report: [UInt8]?) throws {
         guard report != job.report else { return }
         if let report {
-            try cachedStatement(sql: "INSERT OR REPLACE INTO reports (job, document) VALUES (?, ?)")
-                .execute(arguments: [job.id.text, Data(report)])
+            let sql = "INSERT OR REPLACE INTO reports (job, document) SELECT number, ? FROM jobs WHERE id = ?"
+            try cachedStatement(sql: sql).execute(arguments: [Data(report), job.id.text])
         } else {
             // A hook that has not heard of it yet gets the report, if need be from the next start.
             let sql = """
-                DELETE FROM reports WHERE job = ?
+                DELETE FROM reports WHERE job = (SELECT number FROM jobs WHERE id = ?)
                     AND NOT EXISTS (SELECT 1 FROM hooks WHERE inbox = ? AND key = ? AND body IS NULL)
                 """
             try cachedStatement(sql: sql).execute(arguments: [job.id.text, job.inbox, job.id.text])

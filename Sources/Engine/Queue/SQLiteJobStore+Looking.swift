@@ -131,10 +131,10 @@ extension SQLiteJobStore {
     /// Reports of jobs that an older program has settled, or whose hook was dropped.
     static let staleReports = """
         DELETE FROM reports
-        WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE id = job AND \(LedgerSchema.isOpen))
+        WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE number = job AND \(LedgerSchema.isOpen))
             AND NOT EXISTS (
                 SELECT 1 FROM jobs JOIN hooks ON hooks.inbox = jobs.inbox AND hooks.key = jobs.id
-                WHERE jobs.id = job AND hooks.body IS NULL)
+                WHERE jobs.number = job AND hooks.body IS NULL)
         """
 
     private func prune(_ state: JobState, keeping: Int, _ database: Database) throws -> Int {
@@ -149,7 +149,7 @@ extension SQLiteJobStore {
 extension Database {
     func records(_ condition: String, _ arguments: StatementArguments) throws -> [JobRecord] {
         let statement = try cachedStatement(
-            sql: "SELECT * FROM jobs LEFT JOIN reports ON reports.job = jobs.id WHERE \(condition)")
+            sql: "SELECT * FROM jobs LEFT JOIN reports ON reports.job = jobs.number WHERE \(condition)")
         return try Row.fetchAll(statement, arguments: arguments).compactMap { JobRecord($0) }
     }
 
@@ -158,7 +158,8 @@ extension Database {
     }
 
     func removeReport(of job: String) throws {
-        try cachedStatement(sql: "DELETE FROM reports WHERE job = ?").execute(arguments: [job])
+        try cachedStatement(sql: "DELETE FROM reports WHERE job = (SELECT number FROM jobs WHERE id = ?)")
+            .execute(arguments: [job])
     }
 }
 

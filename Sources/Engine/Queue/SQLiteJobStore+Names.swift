@@ -12,7 +12,7 @@ extension SQLiteJobStore {
     }
 
     package func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName] {
-        try look { try $0.owners(of: names, in: outbox) }
+        try lookAtNames { try $0.owners(of: names, in: outbox) }
     }
 
     package func claim(
@@ -35,14 +35,12 @@ extension SQLiteJobStore {
     }
 
     package func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError) {
-        try change { database in
-            let update = try database.cachedStatement(
-                sql: "UPDATE names SET contents = ? WHERE outbox = ? AND name = ? AND source = ?")
-            for name in names {
-                try update.execute(
-                    arguments: [name.contentsText, name.outbox.blob, name.name.blob, name.source.blob])
-            }
-        }
+        if areNoted { recordLater(names) } else { try change { try $0.record(names) } }
+    }
+
+    /// With the contents that are not recorded yet.
+    private func lookAtNames<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
+        hasPending ? try change(body) : try look(body)
     }
 
     package func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError) {
@@ -74,7 +72,7 @@ extension SQLiteJobStore {
     }
 
     package func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName] {
-        try look { database in
+        try lookAtNames { database in
             let statement = try database.cachedStatement(
                 sql:
                     "SELECT outbox, name, source, contents FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?"
@@ -93,6 +91,15 @@ extension SQLiteJobStore {
 }
 
 extension Database {
+    func record(_ contents: [OwnedName]) throws {
+        guard !contents.isEmpty else { return }
+        let update = try cachedStatement(
+            sql: "UPDATE names SET contents = ? WHERE outbox = ? AND name = ? AND source = ?")
+        for name in contents {
+            try update.execute(arguments: [name.contentsText, name.outbox.blob, name.name.blob, name.source.blob])
+        }
+    }
+
     fileprivate func owners(of names: [BytePath], in outbox: BytePath) throws -> [BytePath: OwnedName] {
         let statement = try cachedStatement(sql: "SELECT source, contents FROM names WHERE outbox = ? AND name = ?")
         return try names.reduce(into: [:]) { owners, name in

@@ -1,6 +1,7 @@
 // The queue of a drop folder: STATE/ledger.sqlite. Opening it, and how an error becomes a sentence.
 import GRDB
 package import Pipeline
+import Synchronization
 
 /// Jobs and names in a file. Every change is one transaction that has reached the disk when the call returns.
 ///
@@ -13,6 +14,9 @@ package final class SQLiteJobStore: JobStore {
     private let folder: OpenFile
     let policy: @Sendable (_ inbox: String) -> RetryPolicy
     let clock: LedgerClock
+    /// Contents of names that files have in attributes too. They are recorded with the next change, instead of by one of
+    /// their own.
+    private let pending = Mutex<[OwnedName]>([])
     /// There was no ledger before.
     package let isNew: Bool
 
@@ -95,6 +99,7 @@ package final class SQLiteJobStore: JobStore {
 
     /// Brings all that is recorded into the file itself, so that a copy of that alone has it.
     package func checkpoint() throws(StoreError) {
+        if hasPending { try change { _ in } }
         do {
             _ = try database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         } catch {
@@ -108,12 +113,26 @@ package final class SQLiteJobStore: JobStore {
     // MARK: - Access
 
     func change<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
+        var contents: [OwnedName] = []
         do {
-            return try database.write(body)
+            return try database.write { database in
+                contents = pending.withLock { pending in
+                    defer { pending = [] }
+                    return pending
+                }
+                try database.record(contents)
+                return try body(database)
+            }
         } catch {
+            pending.withLock { $0 = contents + $0 }
             throw described(error)
         }
     }
+
+    /// Has the next change record contents of names.
+    func recordLater(_ names: [OwnedName]) { pending.withLock { $0 += names } }
+
+    var hasPending: Bool { pending.withLock { !$0.isEmpty } }
 
     func look<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
         do {

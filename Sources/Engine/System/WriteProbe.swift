@@ -15,6 +15,7 @@ package enum WriteProbe {
             let directory = try Directory(folder)
             let staged = try StagedFile(
                 in: directory, destination: folder.appending(BytePath("probe")), token: DurableFile.newToken)
+            staged.removeName()
             try staged.file.append([UInt8](repeating: 0, count: probedBytes), for: folder)
             try staged.sync()
             // What memory has of it says nothing about the disk.

@@ -5,8 +5,9 @@ import Pipeline
 /// Inboxes of a running drop folder.
 struct InboxArgument: ParsableArguments {
     @Argument(
-        help:
+        help: ArgumentHelp(
             "The mill file that `imagemill watch` was started with, if the daemon is to be found by it, and the names of inboxes.",
+            valueName: "mill-and-inboxes"),
         completion: .file())
     var words: [String] = []
 

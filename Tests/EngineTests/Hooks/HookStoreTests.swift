@@ -72,7 +72,7 @@ import Testing
     @Test func `reports that nobody waits for any more are removed`() throws {
         let store = try store(1_000)
         try store.change {
-            try $0.execute(sql: "INSERT INTO reports (job, document) VALUES ('settled by an older program', x'07')")
+            try $0.execute(sql: "INSERT INTO reports (job, document) VALUES (1000000, x'07')")
         }
         _ = try store.prune(keeping: 10)
         #expect(try store.look { try Int.fetchOne($0, sql: "SELECT count(*) FROM reports") } == 0)

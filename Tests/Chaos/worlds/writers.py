@@ -78,9 +78,11 @@ class Writers:
                 self.create(source, target, lambda file: self.write_from_the_end(file, data))
             elif habit == "reopened":
                 half = len(data) // 2
-                self.create(source, target, lambda file: file.write(data[:half]))
+                begun = self.create(source, target, lambda file: file.write(data[:half]))
                 time.sleep(drawn.SETTLE / 3)
-                self.append(target, data[half:], data[:half])
+                if not self.append(target, data[half:], half, begun):
+                    # Another writer has put its own in that place meanwhile.
+                    source.kind = "given up"
             else:
                 self.create(source, target, lambda file: self.pieces(file, data, 5 if habit == "slow" else 1, drawn.SETTLE / 4))
         except FileExistsError:
@@ -101,16 +103,21 @@ class Writers:
             with contextlib.suppress(OSError):
                 os.unlink(path)
 
-    def append(self, target, data, before):
+    def append(self, target, data, place, begun):
+        """Goes on with what was begun, unless that has been replaced."""
         with open(target, "r+b", buffering=0) as file:
-            file.seek(len(before))
+            if os.fstat(file.fileno()).st_ino != begun:
+                return False
+            file.seek(place)
             file.write(data)
+            return True
 
     def create(self, source, target, write):
         with open(target, "xb", buffering=0) as file:
             self.household.own(target)
             self.register(source)
             write(file)
+            return os.fstat(file.fileno()).st_ino
 
     def pieces(self, file, data, count, pause):
         step = max(1, -(-len(data) // count))

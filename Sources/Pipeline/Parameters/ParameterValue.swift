@@ -40,6 +40,12 @@ package struct ReadingLog: Sendable {
 
     init(catalogue: StageCatalogue, isTrial: Bool = false) { (self.catalogue, self.isTrial) = (catalogue, isTrial) }
 
+    func without(problemsAt positions: [Position]) -> ReadingLog {
+        var log = self
+        log.problems.removeAll { positions.contains($0.position) }
+        return log
+    }
+
     /// Adds what another reading of the same text has found besides.
     mutating func adopt(_ other: ReadingLog) {
         problems += other.problems.filter { !problems.contains($0) }

@@ -83,7 +83,8 @@ package struct Parameters {
         let trial = ReadingLog(catalogue: log.catalogue, isTrial: true)
         var parameters = Parameters(mode: .reading(respelt, position, owner: ""), log: trial)
         _ = Group(&parameters)
-        return parameters.log
+        // What is said of the mapping and its keys follows from the guess.
+        return parameters.log.without(problemsAt: [position] + entries.map(\.keyPosition))
     }
 
     /// A value that must be there.

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from mill import HERE, Skipped
 
@@ -34,7 +35,7 @@ class Disk:
         self.has_attributes, self.has_noreplace = attributes, noreplace
         self.filler = os.path.join(self.backing, "filler")
         self.is_away = self.is_full = self.hangs = False
-        self.fault = None
+        self.fault = self.was_away = None
         os.makedirs(self.backing)
         os.makedirs(self.view)
         self.make()
@@ -83,6 +84,8 @@ class Disk:
     def away(self):
         call("umount", "--lazy", self.view)
         self.is_away = True
+        # It may be back before anybody looks.
+        self.was_away = time.monotonic()
 
     def back(self):
         if self.is_away:

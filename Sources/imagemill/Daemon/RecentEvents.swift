@@ -14,7 +14,8 @@ final class RecentEvents: DropFolderObserver {
     }
 
     private struct State {
-        var events: [Event] = []
+        /// Of those with one title, only the newest is kept: a receiver that is away would push everything else out.
+        var events: [(event: Event, title: String?)] = []
         var next = 1
     }
 
@@ -23,7 +24,7 @@ final class RecentEvents: DropFolderObserver {
     private static let longest = 400
 
     /// The newest first.
-    var all: [Event] { state.withLock { $0.events } }
+    var all: [Event] { state.withLock { $0.events.map(\.event) } }
 
     func happened(_ event: DropFolderEvent, inbox: String) {
         switch event {
@@ -36,7 +37,9 @@ final class RecentEvents: DropFolderObserver {
         case .lost(_, let path): add("'\(path.printable)' was removed from work/ by somebody", inbox)
         case .pruned(let count, let folder):
             add("removed \(counted(count, "old source")) from '\(folder.printable)'", inbox)
-        case .hook(let news): add(news.sentence, inbox)
+        case .hook(let news):
+            let title: String? = if case .postponed(let call, _, _) = news { "hook \(call.event)" } else { nil }
+            add(news.sentence, inbox, title: title)
         case .trouble(let sentence): add(sentence, inbox)
         // These have lists of their own.
         case .done, .failed, .postponed, .putBack, .spool: break
@@ -45,12 +48,13 @@ final class RecentEvents: DropFolderObserver {
 
     func noted(_ sentence: String) { add(sentence, nil) }
 
-    private func add(_ sentence: String, _ inbox: String?) {
+    private func add(_ sentence: String, _ inbox: String?, title: String? = nil) {
         state.withLock { state in
+            state.events.removeAll { $0.title != nil && $0.title == title && $0.event.inbox == inbox }
             let event = Event(
                 number: state.next, time: timestamp(), inbox: inbox, sentence: String(sentence.prefix(Self.longest)))
             state.next += 1
-            state.events = Array(([event] + state.events).prefix(Self.most))
+            state.events = Array(([(event, title)] + state.events).prefix(Self.most))
         }
     }
 }

@@ -20,4 +20,18 @@ import Testing
         #expect(events.all.count == 50 && events.all[0].sentence == "199" && events.all[0].inbox == nil)
         #expect(events.all.map(\.number) == events.all.map(\.number).sorted(by: >))
     }
+
+    @Test func `a receiver that is away has one entry for each inbox and event, and pushes nothing out`() {
+        let events = RecentEvents()
+        events.noted("started")
+        func fails(_ event: String, _ source: Int, in inbox: String) {
+            let call = HookCall(event: event, source: BytePath("\(source).jpg"), action: "http://127.0.0.1")
+            events.happened(.hook(.postponed(call, "refused", after: 1000)), inbox: inbox)
+        }
+        for source in 0..<200 { fails("success", source, in: "a") }
+        fails("failure", 1, in: "a")
+        fails("success", 2, in: "b")
+        #expect(events.all.map(\.inbox) == ["b", "a", "a", nil])
+        #expect(events.all[2].sentence.contains("199.jpg") && events.all[3].sentence == "started")
+    }
 }

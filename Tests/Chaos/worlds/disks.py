@@ -35,7 +35,7 @@ class Disk:
         self.has_attributes, self.has_noreplace = attributes, noreplace
         self.filler = os.path.join(self.backing, "filler")
         self.is_away = self.is_full = self.hangs = False
-        self.fault = self.was_away = None
+        self.fault = self.was_broken = None
         os.makedirs(self.backing)
         os.makedirs(self.view)
         self.make()
@@ -81,11 +81,14 @@ class Disk:
 
     # What can happen
 
+    def note_broken(self):
+        """It may be whole again before anybody looks."""
+        self.was_broken = time.monotonic()
+
     def away(self):
         call("umount", "--lazy", self.view)
         self.is_away = True
-        # It may be back before anybody looks.
-        self.was_away = time.monotonic()
+        self.note_broken()
 
     def back(self):
         if self.is_away:
@@ -99,6 +102,7 @@ class Disk:
         if self.kind == "plain":
             raise Skipped("no full disk: this one is the machine's own")
         self.is_full = True
+        self.note_broken()
         with open(self.filler, "wb") as file:
             size, place = 64 << 20, 0
             while size >= 4096:
@@ -118,6 +122,7 @@ class Disk:
         if self.kind != "fuse":
             raise Skipped("no failing calls on %s" % self.kind)
         self.fault = lines
+        self.note_broken()
         with open(self.control + ".new", "w") as file:
             file.write(lines + "\n")
         os.rename(self.control + ".new", self.control)
@@ -126,6 +131,7 @@ class Disk:
         if self.kind != "fuse":
             raise Skipped("no hanging calls on %s" % self.kind)
         self.hangs = True
+        self.note_broken()
         self.server.send_signal(signal.SIGSTOP)
 
     def heal(self):

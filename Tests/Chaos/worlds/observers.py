@@ -170,8 +170,8 @@ class Ear(Observer):
         for disk in self.household.disks.values():
             if not disk.is_whole:
                 self.broken[disk.name] = now
-            elif disk.was_away:
-                self.broken[disk.name] = max(disk.was_away, self.broken.get(disk.name, 0))
+            elif disk.was_broken:
+                self.broken[disk.name] = max(disk.was_broken, self.broken.get(disk.name, 0))
         for who, daemon in self.household.daemons.items():
             if not daemon.is_alive or daemon.stopped or not daemon.expected:
                 continue

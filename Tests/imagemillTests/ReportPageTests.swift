@@ -117,7 +117,8 @@ import Testing
         let lines = try await runner.run("run", "p.yaml", "in", "-o", "out", "--json-lines", "--quiet").output
         try runner.folder.write(lines + "{\"schema\": \"imagemill.report/1\", \"sta\nno JSON\n", to: "journal.jsonl")
         let result = try await runner.run("report", "journal.jsonl", "-o", "a.html")
-        #expect(result.exit == 0 && result.errors == "note: 2 entries of 'journal.jsonl' cannot be read\n")
+        #expect(
+            result.exit == 0 && result.errors == "wrote a.html\nnote: 2 entries of 'journal.jsonl' cannot be read\n")
         let journal = try content(page(runner, "a.html"))
         #expect(journal.rows.map(\.path).sorted() == ["a.jpg", "b.png"] && journal.unreadable == 2)
         #expect(

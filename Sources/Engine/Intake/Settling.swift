@@ -97,8 +97,7 @@ package struct Settling: Sendable {
     private var waits: UInt8 = 0
     /// How often in a row it had grown since the look before.
     private var growths: UInt8 = 0
-    /// A set is complete when nothing in it changes any more, or when it has its `.done`, and
-    /// nobody writes to it.
+    /// A set is complete when nothing in it changes any more, or when it has its `.done` and nobody writes to it.
     private let isSet: Bool
     /// A person wants it tried now.
     private var isHastened = false

@@ -14,7 +14,7 @@ final class RecentEvents: DropFolderObserver {
     }
 
     private struct State {
-        /// Of those with one title, only the newest is kept: a receiver that is away would push everything else out.
+        /// Only the newest of one title is kept: a receiver that is away would push everything else out.
         var events: [(event: Event, title: String?)] = []
         var next = 1
     }

@@ -330,7 +330,7 @@ package struct Directory: Sendable {
 package final class DirectoryStream {
     private let file: OpenFile
     private var entries = [UInt8](repeating: 0, count: 32 << 10)
-    /// Where the entries are that were read and not given out yet.
+    /// The bytes of the entries that were read but not returned yet.
     private var unread = 0..<0
 
     /// An entry begins with the number of the file, the place of the next one, the entry's length and the file's kind;

@@ -31,7 +31,7 @@ package struct Retention: ParameterValue, ParameterGroup, Equatable {
     }
 }
 
-// Without a unit, 30 would be seconds and 50 would be bytes, which nobody means who wants to keep originals.
+// A bare 30 would be seconds and a bare 50 would be bytes, and originals would be removed at once.
 
 private struct KeptAge: ParameterValue {
     let duration: Duration

@@ -79,7 +79,7 @@ package struct StageList: ParameterValue {
 }
 
 extension YAMLNode {
-    /// Whether it is a mapping that says something, all of which a type takes.
+    /// Whether it is a mapping with at least one key, and the type knows all of its keys.
     fileprivate func hasOnlyKeys(of type: any ParameterGroup.Type) -> Bool {
         guard case .mapping(let entries) = content, !entries.isEmpty else { return false }
         let known = Parameters.describe(type).map(\.key)

@@ -35,7 +35,7 @@ package struct ReadingLog: Sendable {
     /// The assets that were named, in the order of the text.
     package private(set) var assets: [AssetReference] = []
 
-    /// What is read is a guess of what was meant.
+    /// Misspelt keys are read as those that they probably mean.
     let isTrial: Bool
 
     init(catalogue: StageCatalogue, isTrial: Bool = false) { (self.catalogue, self.isTrial) = (catalogue, isTrial) }

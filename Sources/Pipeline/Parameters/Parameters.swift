@@ -83,7 +83,7 @@ package struct Parameters {
         let trial = ReadingLog(catalogue: log.catalogue, isTrial: true)
         var parameters = Parameters(mode: .reading(respelt, position, owner: ""), log: trial)
         _ = Group(&parameters)
-        // What is said of the mapping and its keys follows from the guess.
+        // Problems of the mapping itself and of its keys may only follow from the guess.
         return parameters.log.without(problemsAt: [position] + entries.map(\.keyPosition))
     }
 

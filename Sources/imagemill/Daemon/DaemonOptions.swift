@@ -70,7 +70,7 @@ struct DaemonOptions: ParsableArguments {
         }
     }
 
-    /// Where the daemon may be, and the usual service.
+    /// The sockets at which the daemon may be, and those of the usual service.
     private func sockets(of mill: String?) throws -> (own: [BytePath], ofServices: [BytePath]) {
         if let socket { return ([RawArguments.paths([socket])[0]], []) }
         let environment = ProcessInfo.processInfo.environment

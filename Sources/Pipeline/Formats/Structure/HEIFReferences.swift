@@ -1,7 +1,7 @@
 // Which items of a HEIF or an AVIF are made of which others: the box `iref`. ISO/IEC 14496-12 §8.11.12 and
 // ISO/IEC 23008-12 §6.4.7 and §6.6.
 
-/// Whether an item is made of itself, directly or by others. Older versions of libheif follow such references until
+/// Whether an item is derived from itself, directly or through others. Older versions of libheif follow such references until
 /// their stack is full.
 package func isMadeOfItself(_ format: SourceFormat, in source: ByteSource) -> Bool {
     guard format == .heic || format == .avif else { return false }

@@ -59,9 +59,8 @@ import Testing
             """, to: "x.yaml")
         let errors = try await runner.run("check", "x.yaml").errors
         let places = errors.split(separator: "\n").filter { $0.hasPrefix("x.yaml:") }.map { $0.prefix { $0 != " " } }
-        #expect(errors.hasSuffix("\n\(places.count) mistakes in x.yaml\n"))
-        #expect(Set(places).count == places.count, "\(errors)")
-        for expected in ["x.yaml:1:1:", "x.yaml:3:5:"] { #expect(places.contains { $0 == expected }, "\(errors)") }
+        #expect(errors.hasSuffix("\n3 mistakes in x.yaml\n"))
+        #expect(places == ["x.yaml:1:1:", "x.yaml:3:5:", "x.yaml:6:13:"], "\(errors)")
     }
 
     // Each level that is read a second time would double the work.

@@ -246,7 +246,8 @@ package struct SourceTracker {
         passedCount = 0
     }
 
-    /// Records that the permissions of a folder may have changed: what is blocked in it is tried again at once.
+    /// Records that the permissions of a folder may have changed, or that it can be read again: what is blocked in it is
+    /// tried again at once.
     /// - Returns: whether a scan has to find some of that.
     package mutating func unblock(below folder: BytePath, at now: Moment) -> Bool {
         if phases.blocked > 0 {
@@ -324,12 +325,13 @@ package struct SourceTracker {
         }
     }
 
-    /// Ends a scan that saw everything: sources that it did not see are looked at, and are usually gone.
-    package mutating func endScan(at now: Moment) {
+    /// Ends a scan of everything: sources that it did not see are looked at, and are usually gone.
+    /// - Parameter isPartial: it could not look into some folders. What is blocked may be in these, and waits for its time.
+    package mutating func endScan(at now: Moment, isPartial: Bool = false) {
         asideCount = asideInScan
         passedCount = passedInScan
         for slot in slots.indices {
-            guard let entry = slots[slot], entry.scan != scan else { continue }
+            guard let entry = slots[slot], entry.scan != scan, !(isPartial && entry.phase == .blocked) else { continue }
             change(slot) { entry, _ in entry.due = min(entry.due, now) }
         }
     }

@@ -25,6 +25,8 @@ final class WatchLoop {
     private var unreadableInScan: [(path: BytePath, reason: SystemError)] = []
     /// The scan could not read something, for a reason that may be gone soon.
     private var hasMissedSome = false
+    /// The last scan could not look into some folders.
+    private var wasPartial = false
     /// The folders as the last scan has seen them, while something is blocked and there are no events.
     private var blockedFolders: [BytePath: FileStatus] = [:]
     /// What was logged already; cleared when it grows too long.
@@ -158,6 +160,7 @@ final class WatchLoop {
         scan.stop()
         tracker.forgetAll()
         blockedFolders = [:]
+        wasPartial = false
         status.unreadable = []
         logged = []
     }
@@ -300,7 +303,10 @@ final class WatchLoop {
 
     private func endScan() {
         let now = Moment.now
-        tracker.endScan(at: now)
+        let isPartial = !unreadableInScan.isEmpty
+        tracker.endScan(at: now, isPartial: isPartial)
+        if wasPartial, !isPartial, tracker.unblock(below: BytePath([]), at: now) { nextScan = now }
+        wasPartial = isPartial
         status.scans += 1
         status.scanSeconds = Double(now.nanoseconds - scanBegan.nanoseconds) / 1e9
         status.ignored = ignoredInScan

@@ -25,8 +25,8 @@ class Accidents:
             raise Skipped("no disk of its own for %s" % name)
         return self.household.disks[name]
 
-    def do_full(self, disk):
-        self.disk(disk).fill()
+    def do_full(self, disk, room=0):
+        self.disk(disk).fill(room)
 
     def do_away(self, disk):
         disk = self.disk(disk)

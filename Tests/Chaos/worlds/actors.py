@@ -34,6 +34,8 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
         self.impossible = {}
         # What makes a source be done more than once.
         self.redone, self.ledger_lost, self.retried, self.undone = 0, set(), 0, 0
+        # Inboxes that somebody has ever paused.
+        self.paused = set()
         # Clients of the dashboard that never end their request.
         self.clients = []
         self.policies = {who: {self.world.originals} for who in self.world.who}
@@ -83,7 +85,7 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
             with daemon.lock:
                 if daemon.expected and daemon.process and not daemon.is_alive:
                     daemon.expected = False
-                    if daemon.process.returncode == TRY_AGAIN and not daemon.has_run and daemon.began_in_trouble:
+                    if daemon.process.returncode == TRY_AGAIN and daemon.had_trouble_at_start:
                         # It cannot begin on a disk that is full or fails; a service manager would start it again.
                         continue
                     self.violated("ended", "the daemon of %s has ended with %s" % (who, daemon.process.returncode))
@@ -114,3 +116,5 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
         self.let_go()
         for who in self.household.daemons:
             self.do_start(who, ready=True)
+            # Somebody may have paused it, and no more.
+            self.do_resume(who)

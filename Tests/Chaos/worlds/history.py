@@ -5,7 +5,7 @@ from worlds.sources import ENDINGS
 
 # How a picture can be written. `cut` is never completed, `wild` is changed while it may be read.
 HABITS = ("rename", "rename", "write", "slow", "reopened", "rsync", "part", "sparse")
-SET_HABITS = ("mark", "mark", "renamed", "quiet", "dotted", "rsync")
+SET_HABITS = ("mark", "mark", "early", "renamed", "quiet", "dotted", "rsync")
 BAD = ("junk", "cut", "giant", "empty")
 
 
@@ -46,7 +46,7 @@ class Drawing:
             self.stop: 1, self.terminate: 0.8, self.reload: 1.2, self.full: 0.6, self.away: 0.8, self.faults: 3 if self.world.has_fuse else 0,
             self.ledger: 0.7, self.retry: 0.6, self.ask: 1, self.clock: 2.5 if self.world.clock else 0, self.mount_below: 0.5,
             self.obstacle: 0.6, self.policy_while_busy: 0.8, self.foreign_while_down: 0.8, self.copy_and_lose: 0.8, self.save_over: 0.8,
-            self.hang_at_start: 1 if self.world.has_fuse else 0}
+            self.hang_at_start: 1 if self.world.has_fuse else 0, self.pause: 0.6}
         self.drop()
         for _ in range(self.dice.randrange(12, 26)):
             self.dice.choices(list(kinds), list(kinds.values()))[0]()
@@ -196,7 +196,7 @@ class Drawing:
         self.add("heal", disk=disk, wait=self.dice.choice([0.5, 1.5, 4]))
 
     def full(self):
-        self.trouble("full", self.dice.choice(self.mounts))
+        self.trouble("full", self.dice.choice(self.mounts), room=self.dice.choice([0, 0, 8, 100, 1000]))
 
     def away(self):
         # The state folder is not expected to go away.
@@ -206,6 +206,7 @@ class Drawing:
         disk = self.dice.choice([name for name, kind in (("drop", self.world.inbox), ("result", self.world.outbox)) if kind == "fuse"])
         lines = self.dice.choice([
             "read EIO", "read EIO", "read EIO 2", "change EIO", "change EROFS", "sync EIO", "write ENOSPC", "change ENOSPC",
+            "list EIO", "list EIO 2", "list ENOENT 2", "list ENOENT 3", "list EACCES 2", "look EIO 3", "usage EIO",
             "open EACCES", "names EACCES", "read short", "read short", "all slow 0.01", "all slow 0.05", "hang",
             # A journal takes back claims too, and whoever mounts an inbox again has stopped the daemon before.
             *(["folders lose", "folders lose 2", "folders lose 3"] if disk == "result" else [])])
@@ -258,6 +259,14 @@ class Drawing:
 
     def ask(self):
         self.add("ask", daemon=self.daemon(), what=self.dice.choice(["status", "command", "metrics", "half a request"]))
+
+    def pause(self):
+        """Somebody pauses an inbox, and lets it go on after a while."""
+        who = self.who(others=False)
+        self.add("pause", who=who)
+        for _ in range(self.dice.randrange(1, 4)):
+            self.dice.choice([self.drop, self.drop, self.kill, self.terminate, self.reload, self.retry])()
+        self.add("resume", who=who, wait=self.dice.choice([0.5, 1.5]))
 
     # Accidents that come one after the other
 

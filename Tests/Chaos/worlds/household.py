@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 
 from experiment import Skipped
 from mill import Mill
@@ -54,8 +55,8 @@ class Daemon(Mill):
         self.originals, self.has_extra, self.priority, self.attempts = household.world.originals, False, 1, household.world.attempts
         # Whether it should run, and whether it is stopped.
         self.expected, self.stopped = False, []
-        # Whether it has said that it runs, and whether a disk was full or failed when it began.
-        self.has_run = self.began_in_trouble = False
+        # Whether it has said that it runs, when it began, and whether a disk was full or failed then.
+        self.has_run, self.began, self.began_in_trouble = False, 0, False
         self.lock = threading.RLock()
         Mill.all.append(self)
 
@@ -120,8 +121,14 @@ class Daemon(Mill):
             before += ["env"]
         self.expected, self.stopped = True, []
         self.has_run = False
+        self.began = time.monotonic()
         self.began_in_trouble = not all(disk.is_whole for disk in self.household.disks.values())
         self.start(ready=ready, seconds=seconds, before=before)
+
+    @property
+    def had_trouble_at_start(self):
+        """Whether a disk was full or failed before it ran."""
+        return not self.has_run and (self.began_in_trouble or any((disk.was_broken or 0) > self.began for disk in self.household.disks.values()))
 
     def is_running(self):
         self.has_run = self.has_run or super().is_running()

@@ -181,7 +181,7 @@ class Ear(Observer):
             if status is None:
                 continue
             for inbox in status["inboxes"]:
-                if inbox["state"] != "paused":
+                if inbox["state"] != "paused" or inbox["paused"]["reason"] == "by-request" and inbox["name"] in self.actors.paused:
                     continue
                 self.pauses += 1
                 # A file system of ours may be slow where the machine has much to do.

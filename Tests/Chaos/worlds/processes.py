@@ -114,6 +114,19 @@ class Processes:
         with contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run(words, capture_output=True, timeout=40)
 
+    def tell(self, who, word):
+        """Has an inbox paused or going on."""
+        daemon = self.daemon(who)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run([daemon.imagemill, word, daemon.path("mill.yaml"), self.world.inbox_name(who)], capture_output=True, timeout=40)
+
+    def do_pause(self, who):
+        self.paused.add(self.world.inbox_name(who))
+        self.tell(who, "pause")
+
+    def do_resume(self, who):
+        self.tell(who, "resume")
+
     def do_ask(self, daemon, what):
         daemon = self.household.daemons[daemon]
         if not (daemon.is_alive and not daemon.stopped and daemon.is_running()):

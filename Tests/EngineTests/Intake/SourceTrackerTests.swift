@@ -325,6 +325,35 @@ import Testing
         #expect(found == [] && tracker.counts == TrackerCounts(settling: 1))
     }
 
+    @Test func `a set whose folder cannot be listed is not tried again by each scan, and at once when it can be`() {
+        var tracker = SourceTracker(times: SettleTimes())
+        scanSet(&tracker, "a", inode: 7, at: 0)
+        _ = offers(&tracker, at: at(0), ["a": set(7)])
+        var tries: [Double] = []
+        var now = 5.0
+        while now < 36 {
+            tracker.beginScan()
+            tracker.endScan(at: at(now), isPartial: true)
+            while case .look(let path, _)? = tracker.nextAction(at: at(now)) {
+                tracker.failed(path, SystemError("list a folder", code: EIO), at: at(now))
+                tries.append(now)
+            }
+            now += 0.5
+        }
+        #expect(tries == [5, 6, 8, 12, 20])
+        let wantsScan = tracker.unblock(below: BytePath([]), at: at(now))
+        #expect(!wantsScan)
+        #expect(offers(&tracker, at: at(now), ["a": set(7)]) == ["a"])
+        // A scan that saw everything did not see it: it is looked at, though it is not time yet.
+        tracker.answered(
+            BytePath("a"), observed: ObservedFile(set(7)), with: .blocked(SystemError("move", code: EACCES)),
+            at: at(now))
+        tracker.beginScan()
+        tracker.endScan(at: at(now + 0.1))
+        #expect(offers(&tracker, at: at(now + 0.1), [:]) == [])
+        #expect(tracker.counts == TrackerCounts())
+    }
+
     @Test func `a set that was set aside is counted once, however much is in it`() {
         var tracker = SourceTracker(times: SettleTimes(), capacity: 16)
         for name in ["a", "b"] { tracker.recordSet(BytePath(name), isDeclaredComplete: false, at: at(0)) }

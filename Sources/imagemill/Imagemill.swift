@@ -36,7 +36,7 @@ struct Imagemill {
                 try command.run()
             }
         } catch {
-            RootCommand.exit(withError: error)
+            end(for: error)
         }
         // Without the exit handlers of a hundred libraries: the system frees their memory faster.
         fflush(nil)
@@ -45,6 +45,14 @@ struct Imagemill {
 }
 
 extension Imagemill {
+    /// Ends the program. What is wrong begins as all other messages do, and not as the parser's own.
+    private static func end(for error: any Error) -> Never {
+        let text = RootCommand.fullMessage(for: error)
+        guard text.hasPrefix("Error: ") else { RootCommand.exit(withError: error) }
+        printError("imagemill: " + text.dropFirst("Error: ".count))
+        exit(RootCommand.exitCode(for: error).rawValue)
+    }
+
     /// The command. Ends the program if the parser has no good words for what is wrong.
     private static func parsed(_ words: [String]) throws -> any ParsableCommand {
         do {

@@ -13,7 +13,7 @@ import Testing
             "imagemill: --resize is an option of 'run'; the command comes first: imagemill run --resize …\n"
         ),
         ("rum p.yaml in -o out", 64, "imagemill: there is no command 'rum'; did you mean 'run'?\n"),
-        ("run p.yaml in", 64, "Error: name the folder for the renditions with -o DIR (--output)\n"),
+        ("run p.yaml in", 64, "imagemill: name the folder for the renditions with -o DIR (--output)\n"),
         (
             "run p.yaml in -o notes.txt", 64,
             "imagemill: the output folder 'notes.txt' is a file; name a folder for the renditions (-o)\n"
@@ -51,7 +51,7 @@ import Testing
         ),
         (
             "run p.yaml in -o out --max-pixels 5X", 64,
-            "Error: The value '5X' is invalid for '--max-pixels <max-pixels>': expected a count such as 5000, 300M or 24MP\n"
+            "imagemill: The value '5X' is invalid for '--max-pixels <max-pixels>': expected a count such as 5000, 300M or 24MP\n"
         ),
         (
             "run p.yaml in -o out --max-source-bytes 5X", 64,
@@ -60,7 +60,7 @@ import Testing
         ("run p.yaml in -o out --max-time 5X", 64, "'--max-time <max-time>': expected a time such as "),
         (
             "run p.yaml in -o out --max-memory 10", 64,
-            "Error: --max-memory is less than any picture needs; allow 128M or more\n"
+            "imagemill: --max-memory is less than any picture needs; allow 128M or more\n"
         ),
         (
             "run --resize big in -o out", 64,
@@ -72,7 +72,7 @@ import Testing
         ),
         ("run p.yaml empty -o out", 0, "nothing to do: no pictures were found\n"),
         ("run p.yaml in -o out --collision versoin", 64, "Please provide one of 'version', 'fail' or 'overwrite'.\n"),
-        ("run p.yaml in -o out --dryrun", 64, "Error: Unknown option '--dryrun'. Did you mean '--dry-run'?\n"),
+        ("run p.yaml in -o out --dryrun", 64, "imagemill: Unknown option '--dryrun'. Did you mean '--dry-run'?\n"),
         ("run p.yaml in -o out --jobs 1.5", 64, "Help:  --jobs <jobs>  Worker processes, 1 to 1024."),
         (
             "run p.yaml in -o out --cache c --cache-size 5X", 64,
@@ -91,7 +91,7 @@ import Testing
         ("run --quality 82% in -o out", 64, "Help:  --quality <quality>  How good the result is, 1 to 100."),
         (
             "run --format png --quality 80 in -o out", 64,
-            "Error: --quality means nothing for png; leave it out, or choose jpeg, webp or avif with --format\n"
+            "imagemill: --quality means nothing for png; leave it out, or choose jpeg, webp or avif with --format\n"
         ),
         (
             "run --format heic in -o out", 64,
@@ -111,8 +111,8 @@ import Testing
             "run mill.yaml in -o out", 78,
             "mill.yaml:1:1: error: expected a pipeline, found a mill file, which `imagemill watch` takes\n"
         ),
-        ("run in -o out", 64, "Error: 'in' is no pipeline; name a pipeline file such as my.yaml"),
-        ("watch", 64, "Error: Missing expected argument '<mill>'\n"),
+        ("run in -o out", 64, "imagemill: 'in' is no pipeline; name a pipeline file such as my.yaml"),
+        ("watch", 64, "imagemill: Missing expected argument '<mill>'\n"),
         ("watch gone.yaml", 78, "imagemill: cannot open 'gone.yaml': No such file or directory\n"),
         (
             "watch p.yaml", 78,
@@ -178,42 +178,42 @@ import Testing
             "run p.yaml in -o out --include *.png", 0,
             "nothing to do: no pictures were found that --include and --exclude let pass\n"
         ),
-        ("run p.yaml in -o out --jobs 0", 64, "Error: --jobs takes 1 to 1024\n"),
-        ("run --crop 10 in -o out", 64, "Error: --crop takes a width and a height, such as 300x300, found '10'\n"),
+        ("run p.yaml in -o out --jobs 0", 64, "imagemill: --jobs takes 1 to 1024\n"),
+        ("run --crop 10 in -o out", 64, "imagemill: --crop takes a width and a height, such as 300x300, found '10'\n"),
         (
             "run p.yaml in -o out --quality 80", 64,
-            "Error: options such as --resize replace the pipeline file; leave out 'p.yaml' or the options\n"
+            "imagemill: options such as --resize replace the pipeline file; leave out 'p.yaml' or the options\n"
         ),
         (
             "run web-photos in -o out --quality 80", 64,
-            "Error: options such as --resize replace the pipeline; leave out 'web-photos' or the options\n"
+            "imagemill: options such as --resize replace the pipeline; leave out 'web-photos' or the options\n"
         ),
         (
             "run --resize 800x800 webp in -o out", 64,
-            "Error: 'webp' is no picture; if a size ends with > or <, put it in quotes: --resize '800x800>'\n"
+            "imagemill: 'webp' is no picture; if a size ends with > or <, put it in quotes: --resize '800x800>'\n"
         ),
         (
             "run p.yaml in -o ~/out", 64,
-            "Error: the shell replaces '~' only if it is not in quotes; write -o ~/out without, or ./~/out for a folder of that name\n"
+            "imagemill: the shell replaces '~' only if it is not in quotes; write -o ~/out without, or ./~/out for a folder of that name\n"
         ),
         ("plan in p.yaml", 64, "imagemill: 'in' is a folder; name one picture in it\n"),
         (
             "plan in/a.jpg p.yaml --sheet gone/sheet.png", 64,
             "imagemill: cannot write the sheet 'gone/sheet.png': its folder is not there; make it, or choose another file (--sheet)\n"
         ),
-        ("run p.yaml in -o out --json --json-lines", 64, "Error: --json and --json-lines exclude each other\n"),
-        ("run in/a.jpg in -o out", 64, "Error: 'in/a.jpg' is no pipeline; name a pipeline file such as my.yaml"),
-        ("run p.yaml in -o out --plan x", 64, "Error: --plan takes no pipeline and no sources: they are in 'x'\n"),
-        ("plan p.yaml", 64, "Error: name one picture and one pipeline, found 0 pictures\n"),
+        ("run p.yaml in -o out --json --json-lines", 64, "imagemill: --json and --json-lines exclude each other\n"),
+        ("run in/a.jpg in -o out", 64, "imagemill: 'in/a.jpg' is no pipeline; name a pipeline file such as my.yaml"),
+        ("run p.yaml in -o out --plan x", 64, "imagemill: --plan takes no pipeline and no sources: they are in 'x'\n"),
+        ("plan p.yaml", 64, "imagemill: name one picture and one pipeline, found 0 pictures\n"),
         (
             "plan in/a.jpg p.yaml --sheet in", 64,
-            "Error: --sheet writes a PNG or a JPEG; name a file that ends with .png or .jpg\n"
+            "imagemill: --sheet writes a PNG or a JPEG; name a file that ends with .png or .jpg\n"
         ),
         ("check in/a.jpg", 78, "in/a.jpg:1:1: error: expected a YAML file, found a picture (jpeg)\n"),
         ("check gone.yaml", 78, "imagemill: cannot open 'gone.yaml': No such file or directory\n"),
         ("stages resise", 64, "imagemill: there is no stage 'resise'; did you mean 'resize'?\n"),
-        ("retry", 64, "Error: name the failed sources, or use --all\n"),
-        ("retry --all a.jpg", 64, "Error: --all takes no sources; leave out 'a.jpg' or --all\n"),
+        ("retry", 64, "imagemill: name the failed sources, or use --all\n"),
+        ("retry --all a.jpg", 64, "imagemill: --all takes no sources; leave out 'a.jpg' or --all\n"),
         ("help rum", 64, "imagemill: there is no command 'rum'; did you mean 'run'?\n"),
         ("status p.yaml", 78, "  ^\n1 mistake in p.yaml\n"),
         ("watch p.yaml", 78, "  ^\n1 mistake in p.yaml; nothing is watched\n"),
@@ -252,7 +252,7 @@ import Testing
         let result = try await runner.run("run", "p.yaml", "in", "-o", "")
         #expect(
             result.exit == 64
-                && result.errors.hasPrefix("Error: -o has an empty name; name the folder for the renditions\n"),
+                && result.errors.hasPrefix("imagemill: -o has an empty name; name the folder for the renditions\n"),
             "\(result.errors)")
     }
 

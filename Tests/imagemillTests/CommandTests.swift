@@ -75,6 +75,21 @@ import Testing
         #expect(try await runner.run("check", "good.yaml").exit == 0)
     }
 
+    @Test func `names without an extension are no mistake, and not what most people want`() async throws {
+        let runner = try CommandRunner()
+        let renditions =
+            "{ a: { file: \"thumb-{stem}\", save: { format: webp } }, b: { file: \"{stem}.x\", save: { format: png } } }"
+        try runner.folder.write("renditions: " + renditions, to: "p.yaml")
+        let result = try await runner.run("check", "p.yaml")
+        #expect(result.exit == 0)
+        #expect(
+            result.output == """
+                p.yaml: good; 2 files for each picture
+                  warning: 'thumb-{stem}' gives names without an extension; end it with '.{ext}'
+
+                """)
+    }
+
     @Test func `check --json lists mistakes with their places, as its schema says`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline("good.yaml")

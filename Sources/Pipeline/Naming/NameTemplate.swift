@@ -121,6 +121,13 @@ package struct NameTemplate: Hashable, Sendable {
         return SourceFormat.allCases.filter { $0.fileExtensions.contains(name) }
     }
 
+    /// The names that it gives end as files of some kind do.
+    package var hasExtension: Bool {
+        if parts.contains(.ext) { return true }
+        guard case .literal(let end)? = parts.last else { return false }
+        return end.contains(".")
+    }
+
     package var namesSize: Bool { parts.contains(.width) || parts.contains(.height) }
 
     /// The template with everything filled in that does not depend on the source; equal for two renditions that write

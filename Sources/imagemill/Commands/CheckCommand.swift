@@ -36,7 +36,7 @@ struct CheckCommand: RenderingCommand {
                 let found =
                     try await MillFile.isLikely(text)
                     ? checkMill(at: file, text: text, workers: workers)
-                    : (sentence: checkPipeline(at: file, text: text, workers: workers), warnings: [])
+                    : checkPipeline(at: file, text: text, workers: workers)
                 results.append(CheckedFile(file, warnings: found.warnings))
                 if !json {
                     printOutput("\(argument): good; \(found.sentence)\n")
@@ -51,13 +51,20 @@ struct CheckCommand: RenderingCommand {
         if let failure { throw failure }
     }
 
-    private func checkPipeline(at path: String, text: String, workers: WorkerPool) async throws -> String {
+    /// - Returns: also what is no mistake, and not what most people want.
+    private func checkPipeline(
+        at path: String, text: String, workers: WorkerPool
+    ) async throws -> (sentence: String, warnings: [String]) {
         var findings = CheckFindings()
         let loaded = try findings.value { try LoadedPipeline(path: path, text: text) }
         try await checkContents(at: path, text, loaded, limits: Limits(), workers, &findings)
         guard let loaded, findings.isEmpty else { throw findings.error }
         let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
-        return "\(counted(files, "file")) for each picture"
+        let unended = loaded.file.renditions.compactMap(\.file).filter { !$0.hasExtension }
+        return (
+            "\(counted(files, "file")) for each picture",
+            unended.map { "'\($0.text)' gives names without an extension; end it with '.{ext}'" }
+        )
     }
 
     /// Looks for mistakes that only a worker finds, in a pipeline that may have others.

@@ -25,7 +25,7 @@ import Testing
             for folder in ["state/failed/in", "in"] { try drop.runner.folder.write("", to: "\(folder)/\(number).jpg") }
         }
         let mill = try await drop.startHere()
-        let retry = Retry(mill.controllers, patience: .milliseconds(200)) { count in
+        let retry = Retry(mill.controllers, patience: .seconds(2)) { count in
             if count.refused % 100 == 0 { usleep(100_000) }
         }
         let (moved, problems) = try await onNewThread { retry.run(nil) }
@@ -46,6 +46,23 @@ import Testing
         #expect(moved.map(\.lastComponent).map(\.text).sorted() == ["a.jpg", "b.jpg"])
         #expect(problems == ["cannot retry 'new': it is a folder; name what is in it"])
         #expect(!drop.runner.exists("in/a.jpg.error.json"))
+        try await onNewThread { mill.drain(within: .seconds(30)) }
+    }
+
+    @Test func `an inbox that is not there is named if a source may be in it, and not if all that was named was found`()
+        async throws
+    {
+        let drop = try WatchedFolder()
+        for name in ["a.jpg", "b.jpg"] { try drop.runner.folder.write("no picture", to: "state/failed/in/\(name)") }
+        let text = String(decoding: try drop.runner.bytes("mill.yaml"), as: UTF8.self)
+        try drop.runner.folder.write(text + "  - { path: away, outbox: out, pipeline: p.yaml }\n", to: "mill.yaml")
+        let mill = try await drop.startHere()
+        let (moved, problems) = try await onNewThread { mill.retry([BytePath("a.jpg")]) }
+        #expect(moved.map(\.lastComponent) == [BytePath("a.jpg")] && problems == [])
+        for names in [nil, [BytePath("elsewhere.jpg")]] {
+            let (_, problems) = try await onNewThread { mill.retry(names) }
+            #expect(problems.contains { $0.hasPrefix("what the inbox 'away' has in failed/ stays: ") })
+        }
         try await onNewThread { mill.drain(within: .seconds(30)) }
     }
 }

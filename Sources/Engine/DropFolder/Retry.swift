@@ -27,6 +27,8 @@ package struct Retry {
         var found: Set<BytePath> = []
         /// The inboxes that are not through.
         var waiting: Set<String>
+        /// Why nothing can be moved back in these inboxes.
+        var closed: [String: String] = [:]
         /// When a source was last found, moved or refused.
         var lastSign = Moment.now
     }
@@ -57,20 +59,21 @@ package struct Retry {
         let unknown = (names ?? []).filter { !end.found.contains($0) }.map {
             "there is no '\($0.printable)' in any folder failed/"
         }
+        // What was named and found is in no other inbox.
+        guard names == nil || !unknown.isEmpty else { return (end.moved, end.problems) }
+        let closed = end.closed.sorted { $0.key < $1.key }.map {
+            "what the inbox '\($0.key)' has in failed/ stays: \($0.value)"
+        }
         let silent = end.waiting.sorted().map {
             "the inbox '\($0)' does not answer; what it has in failed/ may move when it does"
         }
-        return (end.moved, unknown + end.problems + silent)
+        return (end.moved, unknown + end.problems + closed + silent)
     }
 
     private func run(_ names: [BytePath]?, in controller: InboxController, _ progress: Monitor<Progress>) {
         guard let folder = controller.spool?.failed else {
             let reason = controller.currentPause?.message ?? "it is not ready yet"
-            progress.change { progress in
-                progress.count.refused += 1
-                progress.problems.append("what the inbox '\(controller.name)' has in failed/ stays: \(reason)")
-            }
-            return
+            return progress.change { $0.closed[controller.name] = reason }
         }
         let wanted = Self.wanted(names, in: folder, of: controller, progress)
         progress.change { $0.count.wanted += wanted.count }

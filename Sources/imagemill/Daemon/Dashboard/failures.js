@@ -36,7 +36,7 @@ function showFailures() {
   section.hidden = isEmpty;
   if (!page || isEmpty) return;
   set($("failures-title"), failures.total ? count(failures.total, "source") + " failed" : "Nothing is in failed/ any more");
-  showAnswer($("all-answer"), "all");
+  showAnswer($("all-answer"), "all", page.groups);
   $("retry-all").hidden = failures.total === 0 && document.activeElement !== $("retry-all");
   showGroups(page);
   showFilters(page);
@@ -83,7 +83,7 @@ function showGroups(page) {
     show.setAttribute("aria-label", "Show " + words);
     again.setAttribute("aria-label", "Retry these: " + words);
     again.hidden = group.count === 0 && document.activeElement !== again;
-    showAnswer(node.querySelector(".answer"), groupKey(group));
+    showAnswer(node.querySelector(".answer"), groupKey(group), [group]);
   });
   const more = groups.length - failures.groupsShown;
   $("more-groups").hidden = more <= 0;
@@ -206,10 +206,20 @@ async function askForPreviews() {
   previews.isBusy = false;
 }
 
-// The answer to a retry, where it was asked for.
-function showAnswer(node, key) {
+const latestOf = groups => groups.map(group => group.latest || "").sort().at(-1) || "";
+
+// What became of several sources that were moved back.
+function sinceThen(answer, groups) {
+  const failed = groups.reduce((sum, group) => sum + group.count, 0);
+  if (!failed || latestOf(groups) === answer.before) return "";
+  return answer.isBad ? "; some failed again, the latest at " + when(latestOf(groups)) : "; " + number(failed) + " failed again";
+}
+
+// The answer to a retry, where it was asked for; of several sources, with the groups that they are in.
+function showAnswer(node, key, groups) {
   const answer = failures.answers.get(key);
-  const text = !answer ? "" : answer.isPending && answer.progress ? "moved " + number(answer.progress.moved) + " of " + number(answer.progress.wanted) : answer.text;
+  const again = answer?.ended && groups ? sinceThen(answer, groups) : "";
+  const text = !answer ? "" : answer.isPending && answer.progress ? "moved " + number(answer.progress.moved) + " of " + number(answer.progress.wanted) : answer.text + again;
   let bar = node.querySelector("progress");
   if (answer?.isPending && answer.progress) {
     if (!bar) { bar = element("progress"); bar.setAttribute("aria-label", "Retry"); node.prepend(bar); }
@@ -218,12 +228,12 @@ function showAnswer(node, key) {
   } else bar?.remove();
   let words = node.querySelector("span");
   if (!words && text) { words = element("span"); node.append(words); }
-  if (words && !text) words.remove(); else if (words) { set(words, text); words.className = answer.isBad ? "bad" : ""; }
+  if (words && !text) words.remove(); else if (words) { set(words, text); words.className = answer.isBad || again ? "bad" : ""; }
 }
 
 async function retry(what, node, key, group) {
   busy(node, true);
-  const answer = {text: "moving back …", isPending: true, group};
+  const answer = {text: "moving back …", isPending: true, group, before: latestOf(group ? [group] : failures.page.groups)};
   failures.answers.set(key, answer);
   showFailures();
   const watch = what.names ? 0 : setInterval(async () => {

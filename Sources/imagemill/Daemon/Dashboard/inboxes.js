@@ -71,23 +71,35 @@ function fillInbox(node, inbox, failed, all) {
   list(node.querySelector(".notes"), notes.map((text, index) => ({text, index})), line => line.index, () => element("li", "path"), (line, {text}) => set(line, text));
 }
 
+// When inboxes were resumed in the section of those that are paused: they stay there for a while, with the answer and the focus.
+const resumed = new Map();
+function staysAmongPaused(inbox) {
+  if (!resumed.has(inbox.name)) return false;
+  const node = [...$("paused").children].find(node => node.dataset.key === inbox.name);
+  const stays = Date.now() - resumed.get(inbox.name) < staying || Boolean(node?.contains(document.activeElement));
+  if (!stays) resumed.delete(inbox.name);
+  return stays;
+}
+
 function showPaused(all) {
   // An inbox that a person has paused comes after those with trouble.
-  const byRequest = inbox => inbox.paused.reason === "by-request";
-  const paused = all.status.inboxes.filter(inbox => inbox.paused).sort((one, other) => byRequest(one) - byRequest(other));
+  const byRequest = inbox => !inbox.paused || inbox.paused.reason === "by-request";
+  const paused = all.status.inboxes.filter(inbox => inbox.paused);
+  const listed = all.status.inboxes.filter(inbox => inbox.paused || staysAmongPaused(inbox)).sort((one, other) => byRequest(one) - byRequest(other));
   const section = $("paused-section");
-  section.hidden = !paused.length;
+  section.hidden = !listed.length;
   $("paused").classList.toggle("failed-card", paused.some(inbox => !byRequest(inbox)));
-  set($("paused-title"), count(paused.length, "inbox", "inboxes") + " paused");
-  list($("paused"), paused, inbox => inbox.name, () => element("li", "", [element("div", "what", [element("bdi"), element("p", "reason"), element("p", "quiet since")]), pauseControls()]),
+  set($("paused-title"), paused.length ? count(paused.length, "inbox", "inboxes") + " paused" : "No inbox is paused any more");
+  list($("paused"), listed, inbox => inbox.name, () => element("li", "", [element("div", "what", [element("bdi"), element("p", "reason"), element("p", "quiet since")]), pauseControls()]),
     (node, inbox) => {
       set(node.querySelector("bdi"), shown(inbox.name));
+      fillPauseControls(node.querySelector(".pausing"), inbox);
+      node.querySelector(".pausing").hidden = !inbox["paused-by-request"] && !resumed.has(inbox.name);
+      if (!inbox.paused) { set(node.querySelector(".reason"), "goes on"); set(node.querySelector(".since"), ""); return; }
       set(node.querySelector(".reason"), inbox.paused.reason + ": " + shown(inbox.paused.message));
       const since = "since " + when(inbox.paused.since) + ", for " + span((Date.parse(all.time) - Date.parse(inbox.paused.since)) / 1000)
         + (inbox.paused.reason === "by-request" ? "" : "; it goes on by itself when the cause is gone"
           + (inbox["paused-by-request"] ? ", and after that when it is resumed: somebody has paused it too" : ""));
       set(node.querySelector(".since"), since);
-      fillPauseControls(node.querySelector(".pausing"), inbox);
-      node.querySelector(".pausing").hidden = !inbox["paused-by-request"];
     });
 }

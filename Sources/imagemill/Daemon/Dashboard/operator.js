@@ -47,7 +47,10 @@ function pauseControls() {
     const inbox = control.inbox;
     busy(control, true);
     try {
-      const reply = await post(inbox["paused-by-request"] ? "/api/resume" : "/api/pause", {inbox: inbox.name});
+      const resumes = inbox["paused-by-request"];
+      // The next state of the daemon may come before the answer.
+      if (resumes && control.closest("#paused")) resumed.set(inbox.name, Date.now());
+      const reply = await post(resumes ? "/api/resume" : "/api/pause", {inbox: inbox.name});
       set(answer, sentence(reply));
       answer.className = reply.ok ? "" : "bad";
     } catch (error) {

@@ -66,6 +66,7 @@ class Accidents:
         if what == "older" and not os.path.exists(backup):
             what = "lost"
         self.ledger_lost.add(who)
+        self.losses += 1
         if what == "damaged" and os.path.exists(ledger):
             with open(ledger, "r+b") as file:
                 size = os.path.getsize(ledger)

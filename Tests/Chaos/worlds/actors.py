@@ -33,7 +33,7 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
         # What could not be done here, and how often.
         self.impossible = {}
         # What makes a source be done more than once.
-        self.redone, self.ledger_lost, self.retried, self.undone = 0, set(), 0, 0
+        self.redone, self.ledger_lost, self.losses, self.retried, self.undone = 0, set(), 0, 0, 0
         # Inboxes that somebody has ever paused.
         self.paused = set()
         # Clients of the dashboard that never end their request.
@@ -46,7 +46,7 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
     @property
     def again(self):
         """How often everything may have been done again: by a changed pipeline, a retry, a lost ledger, or a disk that went back to an earlier state."""
-        return self.redone + self.retried + len(self.ledger_lost) + self.undone
+        return self.redone + self.retried + self.losses + self.undone
 
     # The way through a history
 

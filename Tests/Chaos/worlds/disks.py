@@ -98,7 +98,7 @@ class Disk:
     def fill(self, room=0):
         """Leaves no room, or some kilobytes."""
         if self.kind == "fuse":
-            return self.break_calls("change ENOSPC" + (" 3" if room else ""))
+            return self.break_calls("write ENOSPC 3" if room else "change ENOSPC")
         if self.kind == "plain":
             raise Skipped("no full disk: this one is the machine's own")
         self.is_full = True

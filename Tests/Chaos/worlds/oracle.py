@@ -146,12 +146,16 @@ class Oracle:
                     self.place(source, member, digests)
         empty = sources.sha(b"")
         leftovers = {path for path, _ in self.actors.things}
+        # What its writer had begun when the disk was full.
+        cut = {source.path for source in self.actors.sources if source.is_set and source.kind == "given up"}
         for (who, digest), places in self.found.items():
             if (who, digest) in expected or digest == empty:
                 continue
             for place, path in places:
                 name = os.path.basename(path)
                 if place == "failed" and name.endswith(".error.json") or path in leftovers or place == "inbox" and name.startswith("."):
+                    continue
+                if cut & set(path.split("/")) and name.startswith("."):
                     continue
                 self.violated("extra", "%s of %s has %r, which nobody dropped" % (place, who, self.short(path)))
 
@@ -368,8 +372,9 @@ class Oracle:
                 self.violated("report", "%r of %s (%s, %s, numbers %s) is %s and has no report of its own" % (
                     source.path, source.who, source.kind, source.habit, source.numbers, "in " + where[0] + "/" if where else "gone"))
             return
-        # An original that stays is known again under another path by the ledger alone.
-        if source.who in self.actors.ledger_lost and len({entry[1] for entry in found}) == len(found):
+        # An original that stays is known again under another path by the ledger alone, and by that when it was done before its folder moved.
+        has_moved = "keep" in source.policies and source.habit == "folder"
+        if (has_moved or source.who in self.actors.ledger_lost) and len({entry[1] for entry in found}) == len(found):
             return
         # What it had under names that another program has taken stays, as does the report of it.
         if len(found) > 1 and not self.lost_names() and not any(self.was_touched(outbox, name) for entry in found for name in entry[2]):

@@ -273,6 +273,14 @@ void clinux_keep_freed_memory(size_t bytes)
     mallopt(M_TRIM_THRESHOLD, bytes > INT_MAX ? INT_MAX : (int) bytes);
 }
 
+void clinux_pack_memory(void)
+{
+    mallopt(M_ARENA_MAX, 2);
+    // Said, they stay as they are, and do not grow with the largest block.
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    mallopt(M_TRIM_THRESHOLD, 128 << 10);
+}
+
 void clinux_return_freed_memory(size_t bytes)
 {
     if (mallinfo2().fordblks > bytes) malloc_trim(0);

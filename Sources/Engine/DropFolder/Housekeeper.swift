@@ -32,8 +32,8 @@ final class Housekeeper: Sendable {
     private static let betweenPruning = Duration.seconds(300)
     /// Ended jobs that are kept.
     private static let keptJobs = 100_000
-    /// Bytes that the allocator may keep of what was freed. Years of many small things leave gaps on all its pages.
-    private static let keptMemory = 4 << 20
+    /// Bytes that the allocator may keep of what was freed.
+    private static let keptMemory = 1 << 20
     /// Names and originals that are looked at in one round.
     private static let checkedAtOnce = 2_000
 

@@ -13,6 +13,9 @@ package enum Machine {
     /// over is one of them.
     package static func refuseInspection() { _ = clinux_refuse_inspection() }
 
+    /// For a process that runs for years. To be called before there are threads.
+    package static func packMemory() { clinux_pack_memory() }
+
     /// Raises the soft limit of open files to the hard one. No run needs more than some ten thousand.
     /// - Returns: the limit that holds now.
     @discardableResult

@@ -33,6 +33,7 @@ struct WatchCommand: RenderingCommand {
     }
 
     func prepare() throws -> Preparation {
+        Machine.packMemory()
         do {
             // Before all that may take its time.
             let signals = try DaemonSignals()

@@ -106,4 +106,11 @@ import Testing
         #expect((1...3).map { RetryPolicy.run.delay(afterAttempt: $0, because: .workerCrashed) } == [0, 0, 0])
         #expect(RetryPolicy.run.attempts == 3)
     }
+
+    @Test func `an original that cannot be put away waits longer each time, up to five minutes`() {
+        let policy = RetryPolicy(attempts: 3)
+        let delays = (1...9).map { policy.delay(afterObstacle: $0) / 1000 }
+        #expect(delays == [5, 10, 20, 40, 80, 160, 300, 300, 300])
+        #expect(RetryPolicy.run.delay(afterObstacle: 3) == 0)
+    }
 }

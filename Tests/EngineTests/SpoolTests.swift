@@ -400,11 +400,14 @@ import Testing
 
     // MARK: - A mount below the inbox
 
-    /// Works with a file system of its own at `in/sub`.
-    private func withMount(_ work: (String) async throws -> Void) async throws {
+    /// Works with a mount at `in/sub`: a file system of its own, or another folder of the inbox's.
+    private func withMount(isBound: Bool = false, _ work: (String) async throws -> Void) async throws {
         let place = folder.path("in/sub")
-        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-        try #require(try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0)
+        for path in [place, folder.path("bound")] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        let command = isBound ? "mount --bind '\(folder.path("bound"))' '\(place)'" : "mount -t tmpfs tmpfs '\(place)'"
+        try #require(try await CommandRunner().shell(command).exit == 0)
         do {
             try await work(place)
         } catch {
@@ -415,10 +418,13 @@ import Testing
 
     @Test(
         .enabled(if: TestMachine.canMount, "no file system can be mounted here"),
-        arguments: [OriginalPolicy.move, .delete])
-    func `a file on a mount below the inbox is copied, and then removed there`(policy: OriginalPolicy) async throws {
-        try await withMount { _ in
+        arguments: [OriginalPolicy.move, .delete], [false, true])
+    func `a file on a mount below the inbox is copied, and then removed there`(
+        policy: OriginalPolicy, isBound: Bool
+    ) async throws {
+        try await withMount(isBound: isBound) { _ in
             try folder.write("abc", to: "in/sub/a.jpg")
+            #expect(chmod(folder.path("in/sub/a.jpg"), 0o664) == 0 && chown(folder.path("in/sub/a.jpg"), 1000, 1000) == 0)
             let job = try fixture.job("sub/a.jpg").with(policy)
             #expect(fixture.claim(job) == .claimed)
             #expect(try fixture.list("in") == ["sub"])
@@ -428,16 +434,19 @@ import Testing
             spool.forget(job.id)
             try fixture.settle(job, policy)
             #expect(try fixture.list(fixture.done) == (policy == .move ? ["sub", "sub/a.jpg"] : []))
+            guard policy == .move else { return }
+            let status = try Directory(BytePath(folder.path(fixture.done))).status(BytePath("sub/a.jpg"))
+            #expect(status?.mode == 0o664 && status?.owner == 1000)
         }
     }
 
     @Test(
         .enabled(if: TestMachine.canMount, "no file system can be mounted here"),
-        arguments: ["a.jpg", ".imagemill-", "by another claim"])
-    func `an original that a crash left on a mount after its copy is removed by the next start`(left: String)
-        async throws
-    {
-        try await withMount { place in
+        arguments: ["a.jpg", ".imagemill-", "by another claim"], [false, true])
+    func `an original that a crash left on a mount after its copy is removed by the next start`(
+        left: String, isBound: Bool
+    ) async throws {
+        try await withMount(isBound: isBound) { place in
             try folder.write("abc", to: "in/sub/a.jpg")
             // The same file once more, so that it can be put back with its inode.
             #expect(link(place + "/a.jpg", place + "/again") == 0)

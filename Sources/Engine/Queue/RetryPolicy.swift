@@ -50,8 +50,14 @@ package struct RetryPolicy: Equatable, Sendable {
         if code == .timedOut { return longest }
         // A share or a disk that answers with errors for some seconds must not use up the attempts of what is on it.
         if code == .ioError { return min(longest, Self.afterError * (number > 1 ? Self.afterErrorAgain : 1)) }
-        let doublings = min(max(0, number - 1), 40)
-        let (product, overflow) = first.multipliedReportingOverflow(by: 1 << doublings)
+        return doubled(first, number)
+    }
+
+    /// How long to wait when the original could not be put away for the n-th time, n from 1.
+    package func delay(afterObstacle number: Int) -> Int { doubled(max(first, Self.afterError), number) }
+
+    private func doubled(_ delay: Int, _ number: Int) -> Int {
+        let (product, overflow) = delay.multipliedReportingOverflow(by: 1 << min(max(0, number - 1), 40))
         return overflow ? longest : min(product, longest)
     }
 

@@ -128,7 +128,9 @@ extension Directory {
             throw SystemError("move '\(name.printable)' to '\(newName.printable)'", code: EEXIST)
         }
         let hidden = BytePath(".imagemill-\(DurableFile.newToken)")
-        try folder.copying(opening(name), as: hidden, isDurable: true)
+        let original = try opening(name)
+        try folder.copying(original, as: hidden, isDurable: true)
+        folder.takeRights(of: original, hidden)
         do throws(SystemError) {
             try folder.move(hidden, to: folder, as: newName, calls: calls)
         } catch {
@@ -137,6 +139,16 @@ extension Directory {
         }
         try folder.sync()
         try remove(name)
+    }
+
+    /// Gives a copy that takes its original's place the owner, the group and the permissions of that, as far as this
+    /// process may.
+    func takeRights(of original: OpenFile, _ name: BytePath) {
+        var status = stat()
+        guard fstat(original.descriptor, &status) == 0, let copy = try? opening(name) else { return }
+        let isTheirs = fchown(copy.descriptor, status.st_uid, status.st_gid) == 0
+        // A copy that stays this process's own must stay legible to it.
+        _ = fchmod(copy.descriptor, status.st_mode & 0o777 | (isTheirs ? 0 : 0o600))
     }
 
     private func fillCopy(of original: OpenFile, as name: BytePath, isDurable: Bool) throws(SystemError) {

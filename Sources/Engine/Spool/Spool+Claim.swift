@@ -59,7 +59,7 @@ extension Spool {
                 mine = try work.folder(job.id.path)
                 if let source = try mine.status(Self.source) {
                     if try isComplete(job, in: mine) {
-                        if isCopied(source, job) { return finishCopy(of: job, from: folder) }
+                        if try isCopied(source, job, in: mine) { return finishCopy(of: job, from: folder) }
                         if job.keepsOriginal || isSame(source, job) { return .claimed }
                         // It was taken by mistake, and could not be put back then.
                         try putBack(job, from: mine, to: folder)
@@ -135,7 +135,11 @@ extension Spool {
             try? discard(job.id)
             return .blocked(error)
         }
-        return copy(job, from: root, to: mine, ignoring: ignored, largest: largest) ?? finishCopy(of: job, from: folder)
+        // If the file system has no links, the numbers of the devices have to do.
+        _ = withPath(job.path) { target in withPath(Self.copied) { symlinkat(target, mine.file.descriptor, $0) } }
+        if let outcome = copy(job, from: root, to: mine, ignoring: ignored, largest: largest) { return outcome }
+        if let original = try? folder.opening(job.path.lastComponent) { mine.takeRights(of: original, Self.source) }
+        return finishCopy(of: job, from: folder)
     }
 
     private func finishCopy(of job: Job, from folder: Directory) -> ClaimOutcome {
@@ -243,12 +247,23 @@ extension Spool {
         job.isSet ? now.kind == .directory && now.identity.inode == job.observed.inode : job.isObserved(now)
     }
 
-    /// Whether what is in the spool may be a copy of the original, made because that was on another file system. The
-    /// number of a device can change with a start of the machine, too.
-    func isCopied(_ source: FileStatus, _ job: Job) -> Bool {
-        !job.keepsOriginal && !job.isSet && source.kind == .regular
-            && source.identity.device != job.observed.device
-            && source.bytes == job.observed.bytes && source.modified == job.observed.modified
+    /// Whether the source in a job's folder may be a copy of the original, which was on a mount below the inbox.
+    func isCopied(_ source: FileStatus, _ job: Job, in folder: Directory) throws(SystemError) -> Bool {
+        if isFromElsewhere(source, job) { return true }
+        guard !job.keepsOriginal, hasContent(source, of: job) else { return false }
+        return try folder.status(Self.copied) != nil
+    }
+
+    /// Whether a file may be a copy of an original on another file system. The number of a device can change with a
+    /// start of the machine, too.
+    func isFromElsewhere(_ source: FileStatus, _ job: Job) -> Bool {
+        !job.keepsOriginal && hasContent(source, of: job) && source.identity.device != job.observed.device
+    }
+
+    /// A file is as large and as old as a job's original.
+    private func hasContent(_ source: FileStatus, of job: Job) -> Bool {
+        !job.isSet && source.kind == .regular && source.bytes == job.observed.bytes
+            && source.modified == job.observed.modified
     }
 
     /// Whether a job's folder holds its source. A copy has to be as large and as old as its original was.
@@ -268,7 +283,7 @@ extension Spool {
     private func writeOrigin(of job: Job, in folder: Directory) throws(SystemError) {
         let (name, other) = job.keepsOriginal ? (Self.copyOf, Self.origin) : (Self.origin, Self.copyOf)
         // An earlier attempt may have been made under another policy.
-        try folder.remove(other)
+        for name in [other, Self.copied] { try folder.remove(name) }
         // If the file system has no links, the store has to do.
         _ = withPath(job.path) { target in withPath(name) { symlinkat(target, folder.file.descriptor, $0) } }
     }

@@ -42,7 +42,7 @@ extension Spool {
     private func openPicture(of job: Job, in folder: Directory, limits: Limits) throws -> SourceFile {
         // Whoever dropped it may have had it open still, or a crash came before it was compared with what was observed.
         if !job.keepsOriginal, let source = try folder.status(Self.source), source.kind == .regular,
-            !job.isObserved(source), !isCopied(source, job)
+            !job.isObserved(source), try !isCopied(source, job, in: folder)
         {
             throw StillWritten()
         }

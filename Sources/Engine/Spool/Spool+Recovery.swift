@@ -25,7 +25,7 @@ extension Spool {
         if let found {
             note(job.id, isIn: found)
             if let folder = try found.job(job.id), try isComplete(job, in: folder) {
-                if let source = try folder.status(Self.source), isCopied(source, job) {
+                if let source = try folder.status(Self.source), try isCopied(source, job, in: folder) {
                     try? removeLeftOriginal(of: job, from: inbox)
                 }
                 return .spool
@@ -179,7 +179,7 @@ extension Spool {
     /// Whether something in `failed/` is a job's source; a copy has an inode of its own, and a copied set a time of its
     /// own.
     private func isPutAway(_ found: FileStatus, _ job: Job) -> Bool {
-        guard job.keepsOriginal || isCopied(found, job) else { return found.identity.inode == job.observed.inode }
+        guard job.keepsOriginal || isFromElsewhere(found, job) else { return found.identity.inode == job.observed.inode }
         guard !job.isSet else { return found.kind == .directory }
         return found.kind == .regular && found.bytes == job.observed.bytes && found.modified == job.observed.modified
     }

@@ -27,7 +27,7 @@ extension Spool {
             try discard(job.id, in: folder, of: work)
             return synced
         }
-        if isCopied(source, job) { try removeHiddenOriginal(of: job) }
+        if try isCopied(source, job, in: folder) { try removeHiddenOriginal(of: job) }
         if job.keepsOriginal {
             try removeCopy(in: folder)
         } else if job.originals != .delete || !mayDelete {
@@ -37,9 +37,8 @@ extension Spool {
                 return try moveToDone(job, from: folder) + synced
             }
         } else {
-            let isRendered =
-                opened(job.id)?[BytePath([])].map { $0.hasSameContent(as: source) }
-                ?? (job.isObserved(source) || isCopied(source, job))
+            let isOriginal = try job.isObserved(source) ? true : isCopied(source, job, in: folder)
+            let isRendered = opened(job.id)?[BytePath([])].map { $0.hasSameContent(as: source) } ?? isOriginal
             guard isRendered else { return try moveToDone(job, from: folder) + synced }
             try folder.remove(Self.source)
         }
@@ -190,7 +189,7 @@ extension Spool {
             try discard(job.id, in: folder, of: work)
             return nil
         }
-        if isCopied(source, job) { try removeHiddenOriginal(of: job) }
+        if try isCopied(source, job, in: folder) { try removeHiddenOriginal(of: job) }
         return try move(job, from: folder, below: root, syncs: true, companion: companion)
     }
 

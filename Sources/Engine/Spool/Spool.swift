@@ -31,6 +31,8 @@ package final class Spool: Sendable {
     static let origin = BytePath("origin")
     /// The same for a source that stays in the inbox.
     static let copyOf = BytePath("copy-of")
+    /// A mark that the source is a copy of a file on a mount below the inbox, which no rename could reach.
+    static let copied = BytePath("copied")
     /// Copies of files that somebody may still write to.
     static let copies = BytePath("private")
     /// What is left of a set after its members were deleted: folders, and what NFS keeps.

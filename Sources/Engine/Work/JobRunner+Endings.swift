@@ -78,7 +78,7 @@ extension JobRunner {
             return obstruct(attempt, for: pause, after: failure, at: site)
         }
         let count = site.countObstacle(of: attempt.job)
-        let delay = attempt.route.policy.delay(afterAttempt: count, because: failure.code)
+        let delay = attempt.route.policy.delay(afterObstacle: count)
         update([JobUpdate(attempt.lease, .obstructed(failure, due: store.now + delay))], at: site)
         site.happened(.postponed(failure, attempt: count, after: delay), to: attempt.job, files: nil, source: nil)
     }

@@ -99,6 +99,23 @@ import Testing
         #expect(try starts == 4)
     }
 
+    @Test func `what a worker that was taken over says of a pipeline or a format is asked of another one`() async throws {
+        for name in ["evil-refuser.jpg", "a.jpg"] { try await runner.picture(name) }
+        try runner.folder.write("renditions: { a: { save: { format: avif } } }", to: "avif.yaml")
+        let stub = try runner.folder.write(Checkout.text("Tests/Fixtures/lying-worker.py"), to: "stub.py")
+        let command = WorkerCommand(executable: "/usr/bin/python3", arguments: [stub, CommandRunner.executable])
+        for isAsked in [false, true] {
+            let maker = RenditionMaker(WorkerPool(command), cancellation: cancellation)
+            _ = try make("evil-refuser.jpg", maker, settings(allowed: []))
+            if isAsked {
+                #expect(try maker.worker.canRead(.png))
+            } else {
+                try maker.worker.prepare(settings("avif.yaml", allowed: []))
+                #expect(try make("a.jpg", maker, settings("avif.yaml", allowed: [])).count == 1)
+            }
+        }
+    }
+
     @Test func `a worker that learns several pipelines is not replaced by the one that saves AVIF`() async throws {
         try runner.folder.write("renditions: { a: { save: { format: avif } } }", to: "avif.yaml")
         let maker = maker()

@@ -56,6 +56,9 @@ while True:
     if asked == b"prepare" and b"tiny.png" in body:
         send(us, case(b"assets", number(1), number(0), number(9), number(0), NO, text(b"eight")))
         continue
+    if asked in (b"prepare", b"tryReading") and "refuser" in evil:
+        send(us, case(b"cannotSave", text(b"avif"), text(b"so")) if asked == b"prepare" else case(b"readable", NO))
+        continue
     if asked == b"probe":
         name = os.readlink("/proc/self/fd/%d" % files[0])
         with open(os.path.join(os.path.dirname(sys.argv[0]), "log"), "a") as log:

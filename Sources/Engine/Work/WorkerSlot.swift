@@ -94,6 +94,16 @@ final class WorkerSlot {
     /// - Throws: `Diagnostics` if an asset cannot be decoded or a format cannot be saved, `SystemError` if no worker
     ///   can be started, `WorkerLoss`.
     func prepare(_ pipeline: LoadedPipeline, limits: Limits, kind: WorkerKind) throws -> Known {
+        do {
+            return try learn(pipeline, limits, kind)
+        } catch where source != nil && (error is Diagnostics || error is Failure) {
+            // A picture that the worker has met may have brought that about: a fresh one has the last word.
+            replaceWorker()
+            return try learn(pipeline, limits, kind)
+        }
+    }
+
+    private func learn(_ pipeline: LoadedPipeline, _ limits: Limits, _ kind: WorkerKind) throws -> Known {
         become(kind)
         if let known = known[pipeline.identity] { return known }
         let number = known.count + 1
@@ -124,10 +134,15 @@ final class WorkerSlot {
     /// Whether pictures of a format can be read on this system at all, by a worker of this kind.
     func canRead(_ format: SourceFormat, _ kind: WorkerKind) throws -> Bool {
         become(kind)
+        let isFirst = worker == nil || source == nil
         try start()
-        return try ask(.tryReading(format), within: Self.timeToPrepare, growth: Self.growthOfPreparation) {
+        let isReadable = try ask(.tryReading(format), within: Self.timeToPrepare, growth: Self.growthOfPreparation) {
             try $0.isReadable()
         }
+        // As above.
+        guard !isReadable, !isFirst else { return isReadable }
+        replaceWorker()
+        return try canRead(format, kind)
     }
 
     func facts(of source: OpenedSource, page: Int?, _ limits: Limits) throws -> SourceFacts {

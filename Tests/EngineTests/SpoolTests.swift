@@ -358,6 +358,22 @@ import Testing
         #expect(try fixture.list(fixture.work).isEmpty)
     }
 
+    @Test(arguments: ["a.jpg", "inner/b.jpg"])
+    func `with 'delete', a set of which the ledger is lost is not rendered without what was deleted of it`(
+        gone: String
+    ) throws {
+        for name in ["a.jpg", "inner/b.jpg", "inner/c.jpg"] { try folder.write(name, to: "in/s/\(name)") }
+        let job = try fixture.claimed("s", isSet: true).with(.delete)
+        _ = try fixture.open(job)
+        #expect(try spool.putAwayRest(of: job.id) == false)
+        #expect(unlink(folder.path("state/work/shop/\(job.id.text)/source/\(gone)")) == 0)
+        #expect(try spool.putAwayRest(of: job.id))
+        let rest = ["a.jpg", "inner", "inner/b.jpg", "inner/c.jpg"].filter { $0 != gone }
+        let found = try fixture.list(fixture.done)
+        #expect(found == ["recovered-\(job.id.text)"] + rest.map { "recovered-\(job.id.text)/\($0)" })
+        #expect(try fixture.entries() == [])
+    }
+
     @Test func `with 'delete', a member that could not be removed at once is removed by the next attempt`() throws {
         try folder.write("1", to: "in/trip/1.png")
         let job = try fixture.claimed("trip", isSet: true)

@@ -74,7 +74,10 @@ import Testing
         #expect(try await drop.runner.shell("mkdir drop && \(CommandRunner.executable) check mill.yaml").exit == 0)
         // The programs of its hooks, their key, and the token.
         for name in ["bin/import", "bin/mail"] { try drop.runner.folder.write("#!/bin/sh\n", to: name) }
-        for name in ["hook-key", "token"] { try drop.runner.folder.write("0123456789abcdef\n", to: name) }
+        for name in ["hook-key", "token"] {
+            try drop.runner.folder.write("0123456789abcdef\n", to: name)
+            #expect(chmod(drop.runner.folder.path(name), 0o640) == 0)
+        }
         #expect(try await drop.runner.shell("chmod +x bin/*; chmod 640 token").exit == 0)
         for text in settings {
             let text = text.replacingOccurrences(of: "/usr/local/", with: "").replacingOccurrences(

@@ -360,6 +360,15 @@ import Testing
                 && empty.errors.contains("cannot sign with '\(runner.folder.path)/key': there is no key in it"),
             "\(empty.errors)")
         try runner.folder.write("0123456789abcdef\n", to: "key")
+        let open = try await runner.run("check", "mill.yaml")
+        #expect(open.exit == 78 && open.errors.contains("everybody may read the key in"), "\(open.errors)")
+        #expect(chmod(runner.folder.path("key"), 0o640) == 0)
+        try runner.folder.write("0123456789\n", to: "short")
+        #expect(chmod(runner.folder.path("short"), 0o640) == 0)
+        try runner.folder.write(
+            hooks("on-success: { webhook: 'http://127.0.0.1:9/', secret: short }"), to: "short.yaml")
+        let short = try await runner.run("check", "short.yaml")
+        #expect(short.exit == 78 && short.errors.contains("is too short: 16 or more bytes"), "\(short.errors)")
         #expect(try await runner.run("check", "mill.yaml").exit == 0)
         try FileManager.default.createDirectory(atPath: runner.folder.path("bin"), withIntermediateDirectories: true)
         let result = try await runner.shell("PATH=$PWD/bin $IMAGEMILL check mill.yaml")

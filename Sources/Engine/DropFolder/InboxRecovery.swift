@@ -110,6 +110,7 @@ struct InboxRecovery {
                 try spool.discard(entry.id)
                 continue
             }
+            if try source.kind == .directory && spool.putAwayRest(of: entry.id) { continue }
             let id = known == nil ? entry.id : controller.shared.ids.next()
             if id != entry.id { try spool.rename(entry.id, to: id) }
             let path = entry.path ?? BytePath("recovered-\(id.text)")

@@ -36,7 +36,13 @@ extension LoadedMill {
     /// A key that only the user of the service can read is no mistake.
     private static func keyProblem(_ file: BytePath) -> String? {
         do throws(SystemError) {
-            _ = try Webhook.key(in: file)
+            let key = try Webhook.key(in: file)
+            guard try OpenFile.reading(file).status().mode & 0o007 == 0 else {
+                return "everybody may read the key in '\(file.printable)'; use chmod 640"
+            }
+            guard key.count >= Webhook.shortestKey else {
+                return "the key in '\(file.printable)' is too short: \(Webhook.shortestKey) or more bytes, such as those of `openssl rand -hex 32`"
+            }
             return nil
         } catch {
             return error.code == EACCES ? nil : "\(error)"

@@ -55,6 +55,9 @@ struct Webhook {
         Program(name: "curl").problem.map { "webhooks are sent by curl, and \($0); install the package curl" }
     }
 
+    /// Bytes that a key should have at least: a shorter one can be guessed.
+    static let shortestKey = 16
+
     /// The key of the signatures, without white space at its end.
     static func key(in file: BytePath) throws(SystemError) -> [UInt8] {
         let key = try OpenFile.contents(file, limit: 4096).reversed().drop { $0 <= 0x20 }.reversed()

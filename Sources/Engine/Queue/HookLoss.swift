@@ -57,8 +57,9 @@ extension SQLiteJobStore {
                     loss.reason,
                 ])
             try database.execute(
-                sql: "DELETE FROM hook_losses WHERE time < ? OR number <= ?",
-                arguments: [loss.time - HookLoss.memory, database.lastInsertedRowID - Int64(HookLoss.most)])
+                // By number, since a clock can jump.
+                sql: "DELETE FROM hook_losses WHERE number <= ?",
+                arguments: [database.lastInsertedRowID - Int64(HookLoss.most)])
         }
     }
 

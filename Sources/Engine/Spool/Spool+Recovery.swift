@@ -135,6 +135,32 @@ extension Spool {
         try work.move(old.path, to: work, as: new.path)
     }
 
+    /// Moves what is left of a set to `done/` if members that were opened are gone: it was rendered, and its members were
+    /// being deleted. Without the ledger it would be rendered again, and be published without them.
+    /// - Returns: false if it is no such set.
+    package func putAwayRest(of id: JobID) throws(SystemError) -> Bool {
+        let work = try folders(of: id).open(.work)
+        let folder = try work.folder(id.path)
+        guard try folder.status(Self.source)?.kind == .directory,
+            let opened = try OpenedMembers.read(from: folder)?.files
+        else { return false }
+        let set = try folder.folder(Self.source)
+        let isThere = { (member: BytePath) throws(SystemError) -> Bool in
+            do throws(SystemError) {
+                return try set.status(member) != nil
+            } catch {
+                guard error.isAbsence else { throw error }
+                return false
+            }
+        }
+        var isWhole = true
+        for member in opened.keys where isWhole { isWhole = try isThere(member) }
+        if isWhole { return false }
+        try recover(Self.source, of: id, from: folder)
+        try discard(id, in: folder, of: work)
+        return true
+    }
+
     /// Writes the note of a source that is in `failed/` without one, because a crash came in between.
     /// - Parameters:
     ///   - token: distinct for every file that is written at one time.

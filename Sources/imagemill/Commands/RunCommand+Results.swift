@@ -58,6 +58,7 @@ extension RunCommand {
                 failedBefore: preparation.work.failedBefore.count,
                 hintsAtTree: !keepTree && progress.warnings[.nameVersioned] != nil
                     && preparation.found.haveOneNameInSeveralFolders,
+                foreignFile: progress.foreignFile,
                 isFiltered: !search.include.isEmpty || !search.exclude.isEmpty)
             words.lines.forEach(printError)
             if removed > 0 { printError("\(counted(removed, "rendition")) removed that nothing makes any more") }

@@ -21,6 +21,9 @@ final class Progress: BatchObserver {
     /// How often each warning was given.
     var warnings: [WarningCode: Int] { state.withLock { $0.warnings } }
 
+    /// The first warning of a version that is due to a file that was edited or that something else wrote.
+    var foreignFile: Warning? { state.withLock { $0.foreignFile } }
+
     func begin(sources: Int) { state.withLock { $0.begin(sources: sources) } }
     func finished(_ report: SourceReport, _ summary: BatchSummary) { state.withLock { $0.finished(report, summary) } }
     func end() { state.withLock { $0.clearLine() } }
@@ -43,6 +46,7 @@ private struct ProgressState {
     private var isLineShown = false
     private(set) var hasEnvironmentFailure = false
     private(set) var warnings: [WarningCode: Int] = [:]
+    private(set) var foreignFile: Warning?
     private var explained: Set<FailureCode> = []
 
     init(showsLine: Bool, outbox: BytePath?) {
@@ -64,6 +68,7 @@ private struct ProgressState {
             if explained.insert(error.code).inserted { printError("  \(error.remedy(in: .command))") }
         }
         for warning in report.warnings { warnings[warning.code, default: 0] += 1 }
+        foreignFile = foreignFile ?? report.warnings.first(where: \.isOfForeignFile)
         if let outbox { list(report, in: outbox) }
         let now = SuspendingClock.now
         guard showsLine, now - lastShown > (canGoBack ? .milliseconds(100) : .seconds(10)) else { return }

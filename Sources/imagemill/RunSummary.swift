@@ -17,12 +17,14 @@ struct RunSummary {
     var failedBefore = 0
     /// Nothing was given to tell sources of one name in several folders apart.
     var hintsAtTree = false
+    /// The first warning of a version that is due to a file that was edited or that something else wrote.
+    var foreignFile: Warning?
     /// The user has said which files are wanted.
     var isFiltered = false
 
     var lines: [String] {
         [sentence] + [warningsSentence].compactMap(\.self)
-            + [versionsSentence(warnings[.nameVersioned] ?? 0, hintsAtTree: hintsAtTree)].compactMap(\.self)
+            + [versionsSentence].compactMap(\.self)
     }
 
     private var sentence: String {
@@ -63,15 +65,16 @@ struct RunSummary {
         return
             "\(counted(others.values.reduce(0, +), "warning")): \(parts.joined(separator: ", "))\(place)"
     }
-}
 
-/// Says that names were not the expected ones; nil if all were.
-/// - Parameter hintsAtTree: sub-folders like those of the sources would keep the names apart.
-func versionsSentence(_ count: Int, hintsAtTree: Bool = false) -> String? {
-    let remedy = hintsAtTree ? "; --keep-tree keeps their folders apart" : ""
-    return switch count {
-    case 0: nil
-    case 1: "1 source was given a version, since its name was taken; see the report\(remedy)"
-    default: "\(count) sources were given versions, since their names were taken; see the report\(remedy)"
+    /// Says that names were not the expected ones; nil if all were.
+    private var versionsSentence: String? {
+        let remedy =
+            foreignFile.map { ": \(oneLine($0.message)); --collision overwrite replaces such files" }
+            ?? (hintsAtTree ? "; --keep-tree keeps their folders apart" : "")
+        return switch warnings[.nameVersioned] ?? 0 {
+        case 0: nil
+        case 1: "1 source was given a version, since its name was taken; see the report\(remedy)"
+        case let count: "\(count) sources were given versions, since their names were taken; see the report\(remedy)"
+        }
     }
 }

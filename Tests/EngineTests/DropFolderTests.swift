@@ -60,7 +60,9 @@ import Testing
         patient.busyMode = .timeout(30)
         let ledger = try DatabaseQueue(path: drop.runner.folder.path("state/ledger.sqlite"), configuration: patient)
         try await ledger.write { try $0.execute(sql: "UPDATE jobs SET not_before = 0") }
-        for isPaused in [true, false] { #expect(try mill.pause("in", isPaused)) }
+        #expect(try mill.pause("in", true) == .paused)
+        #expect(try mill.pause("in", false) == .resumed)
+        #expect(try mill.pause("in", false) == .notPausedByRequest)
         try await drop.until("it is put off again") { observer.all.count > 1 }
         let after = try asked().dropFirst(before.count)
         #expect(after.count == 1 && !before.contains(after[before.count]))

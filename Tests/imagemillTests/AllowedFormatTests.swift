@@ -225,6 +225,22 @@ import Vips
         #expect(try runner.report()["a.svg"]?.warnings.first?.message.contains("shows '../photo.jpg'") == true)
     }
 
+    /// It was drawn at one size for all scales, in a corner of the larger ones.
+    @Test func `an SVG without a size and a viewBox fails, which is said`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline(size: "40x40")
+        let shapes = "<rect x='2' y='2' width='20' height='20' fill='red'/></svg>"
+        for (name, size) in ["none": "", "percent": " width='100%' height='100%'", "good": " viewBox='0 0 24 24'"] {
+            try runner.folder.write("<svg xmlns='http://www.w3.org/2000/svg'\(size)>\(shapes)", to: "in/\(name).svg")
+        }
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--allow", "svg")
+        #expect(result.exit == 1 && runner.files() == ["good.webp"], "\(result)")
+        for name in ["none", "percent"] {
+            let words = "in/\(name).svg: corrupt: the SVG has neither a viewBox nor a width and height in units"
+            #expect(result.errors.contains(words), "\(result.errors)")
+        }
+    }
+
     @Test func `an inbox allows formats for itself; others say how`() async throws {
         let mill = """
             state: state

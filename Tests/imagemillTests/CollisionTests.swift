@@ -51,6 +51,23 @@ import Testing
         #expect(try await runner.size(of: "out/a.webp") == [16, 12])
     }
 
+    /// The advice was --keep-tree, which has nothing to do with it.
+    @Test func `the closing line names a rendition that was edited, and what replaces it`() async throws {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        for name in ["in/a/x.jpg", "in/b/y.jpg", "in/b/x.jpg"] { try await runner.picture(name) }
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        try await runner.shell("echo >> out/y.webp")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--force")
+        #expect(
+            result.errors.hasSuffix(
+                "\n2 sources were given versions, since their names were taken; see the report: 'y.webp' was changed by another program; this source is 'y-2.webp'; --collision overwrite replaces such files\n"
+            ), "\(result.errors)")
+        let over = try await runner.run("run", "p.yaml", "in/b/y.jpg", "-o", "out", "--collision", "overwrite")
+        #expect(over.exit == 0 && !over.errors.contains("version"), "\(over.errors)")
+        #expect(try runner.report().names == ["y.jpg": ["y.webp"]])
+    }
+
     @Test func `a file that somebody else put there is not written over`() async throws {
         let runner = try CommandRunner()
         try runner.pipeline()

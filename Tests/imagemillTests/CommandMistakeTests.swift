@@ -19,6 +19,10 @@ import Testing
             "imagemill: the output folder 'notes.txt' is a file; name a folder for the renditions (-o)\n"
         ),
         (
+            "run p.yaml in/a.jpg -o b.webp", 64,
+            "imagemill: -o names a folder, and 'b.webp' is named like a picture; for one file, write -o - > b.webp\n"
+        ),
+        (
             "run p.yaml in -o in", 64,
             "imagemill: 'in' is the output folder too; choose another folder for the renditions (-o)\n"
         ),
@@ -240,10 +244,30 @@ import Testing
         let result = try await runner.run(arguments.split(separator: " ").map(String.init))
         #expect(result.exit == exit)
         #expect(result.errors.contains(words), "\(result.errors)")
-        for name in ["one", "two", "fresh", "in/.imagemill", "drop", "plan", "in/plan.json", "s3:"] {
+        for name in ["one", "two", "fresh", "b.webp", "in/.imagemill", "drop", "plan", "in/plan.json", "s3:"] {
             #expect(!runner.exists(name))
         }
         #expect(!runner.exists("out") || exit == 2 || exit == 0)
+    }
+
+    @Test func `a folder named like a picture is taken if it is there, or if a folder of pictures is named`()
+        async throws
+    {
+        let runner = try CommandRunner()
+        try runner.pipeline()
+        try await runner.picture("in/a.jpg")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "new.webp").exit == 0)
+        #expect(try await runner.run("run", "p.yaml", "in/a.jpg", "-o", "new.webp").exit == 0)
+        #expect(runner.exists("new.webp/a.webp"))
+        let piped = try await runner.shell("'\(CommandRunner.executable)' run p.yaml - -o b.webp < in/a.jpg")
+        #expect(piped.exit == 64 && piped.errors.contains("-o names a folder"), "\(piped.errors)")
+        try runner.folder.write(
+            "renditions: { a: { save: { format: webp } }, b: { save: { format: png } } }\n", to: "two.yaml")
+        let two = try await runner.run("run", "two.yaml", "in/a.jpg", "-o", "B.JPG")
+        #expect(
+            two.errors
+                == "imagemill: -o names a folder, and 'B.JPG' is named like a picture; name a folder for the renditions (-o)\n"
+        )
     }
 
     @Test func `an empty name of the output folder is refused`() async throws {

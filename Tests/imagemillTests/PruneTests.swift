@@ -61,4 +61,22 @@ import Testing
         #expect(try await run(runner).exit == 0)
         #expect(runner.files() == ["a-32.webp", "b-32.webp", "sub/c-32.webp"])
     }
+
+    @Test func `only what was there is named and counted, not the names of a source that failed and wrote nothing`()
+        async throws
+    {
+        let runner = try await runner()
+        let broken = runner.folder.path("in/broken.jpg")
+        try await runner.picture("in/broken.jpg")
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: broken))
+        try bytes.prefix(bytes.count / 2).write(to: URL(fileURLWithPath: broken))
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--keep-tree").exit == 1)
+        for name in ["in/broken.jpg", "in/b.jpg", "out/b-32.webp"] {
+            try FileManager.default.removeItem(atPath: runner.folder.path(name))
+        }
+        let dry = try await run(runner, "--dry-run")
+        #expect(dry.exit == 0 && dry.output.isEmpty, "\(dry.output)\(dry.errors)")
+        let result = try await run(runner, "-v")
+        #expect(result.exit == 0 && !result.errors.contains("removed"), "\(result.errors)")
+    }
 }

@@ -325,19 +325,17 @@ package final class DropFolder: Sendable {
     // MARK: - Pauses
 
     /// Pauses an inbox until `resume`, also over restarts, or ends that. Waits for the ledger.
-    /// - Returns: false if there is no such inbox.
-    package func pause(_ inbox: String, _ isPaused: Bool) throws(StoreError) -> Bool {
-        guard let controller = state.withLock({ $0.controllers[inbox] }) else { return false }
+    package func pause(_ inbox: String, _ isPaused: Bool) throws(StoreError) -> PauseOutcome {
+        guard let controller = state.withLock({ $0.controllers[inbox] }) else { return .noSuchInbox }
         // It is recorded before it is so: a crash in between loses no pause that somebody relies on.
         if isPaused {
             let now = wallClock()
             try store.recordPause(of: inbox, since: now)
             controller.pauseByRequest(since: now)
-        } else {
-            try store.endPause(of: inbox)
-            controller.resumeByRequest()
+            return .paused
         }
-        return true
+        try store.endPause(of: inbox)
+        return controller.resumeByRequest() ? .resumed : .notPausedByRequest
     }
 
     /// The numbers of done and failed sources of each inbox in the last week, by hours. Waits for the ledger.

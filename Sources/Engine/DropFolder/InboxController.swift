@@ -248,14 +248,16 @@ final class InboxController: Sendable {
     }
 
     /// Ends the pause of a person; trouble that is left ends by itself.
-    func resumeByRequest() {
+    /// - Returns: false if no person had paused it.
+    func resumeByRequest() -> Bool {
         let (wasPaused, isOpen) = state.withLock { state in
             defer { state.requestedPause = nil }
             return (state.requestedPause != nil, state.pause.pause == nil && state.spool != nil)
         }
-        guard wasPaused else { return }
+        guard wasPaused else { return false }
         if isOpen { shared.dispatcher.resume(name) }
         tell(.resumedByRequest)
+        return true
     }
 
     /// Makes up for updates that the store could not take. Each job is free for the next lane then.

@@ -82,3 +82,10 @@ package struct Pause: Equatable, Sendable {
         )
     }
 }
+
+/// What came of a request to pause an inbox, or to end that.
+package enum PauseOutcome {
+    case noSuchInbox, paused, resumed
+    /// There was no pause to end that a person had asked for.
+    case notPausedByRequest
+}

@@ -141,6 +141,14 @@ struct Obstacle: Equatable {
         case otherWriter
         /// It is a source of this run.
         case source
+
+        /// A file that was edited, or that something else wrote, and not another source.
+        var isForeignFile: Bool {
+            switch self {
+            case .foreignFile, .changedFile, .otherWriter: true
+            case .owner, .source: false
+            }
+        }
     }
 
     /// Which of the source's names it is.

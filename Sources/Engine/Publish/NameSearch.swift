@@ -144,7 +144,9 @@ struct NameSearch {
             case .otherWriter: "'\(obstacle.name.printable)' is a file of another drop folder, or of imagemill run"
             case .source: "'\(obstacle.name.printable)' is a source of this run"
             }
-        return Warning(.nameVersioned, "\(reason); this source is '\(shown(names, at: obstacle.index))'")
+        var warning = Warning(.nameVersioned, "\(reason); this source is '\(shown(names, at: obstacle.index))'")
+        warning.isOfForeignFile = obstacle.kind.isForeignFile
+        return warning
     }
 
     private func shown(_ names: [RenditionName], at index: Int) -> String {

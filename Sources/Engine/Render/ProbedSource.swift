@@ -22,6 +22,11 @@ final class ProbedSource {
         guard try !file.structureForDecoding({ isMadeOfItself(format, in: $0) }) else {
             throw Failure(.corrupt, stage: "read", "expected a picture, found one that is made of itself")
         }
+        guard try !file.structureForDecoding({ lacksSize(format, in: $0) }) else {
+            throw Failure(
+                .corrupt, stage: "read",
+                "the SVG has neither a viewBox nor a width and height in units, so it has no size; add a viewBox")
+        }
         var (picture, dropped) = try Loader.open(
             file, format: format, shrink: 1, allFrames: page == nil, tolerance: .nothing)
         var facts = Loader.facts(of: format, picture, droppedBands: dropped)

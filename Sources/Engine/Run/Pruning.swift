@@ -50,17 +50,24 @@ package struct Pruning {
             .map { location.identity(of: $0) }
     }
 
-    /// The renditions that nothing makes any more, in the order of their names.
-    package func stale() throws(StoreError) -> [BytePath] {
+    /// Names that nothing makes any more, in their order.
+    package struct StaleNames {
+        /// Renditions that are there.
+        package var files: [BytePath] = []
+        /// Names without a file: somebody has removed it, or its source has failed before it was written.
+        var missing: [BytePath] = []
+    }
+
+    package func stale() throws(StoreError) -> StaleNames {
         let made = made.all
         let recorded = try outputs()
-        var stale: [BytePath] = []
+        var stale = StaleNames()
         var last: OwnedName?
         while true {
             let owned = try record.ownedNames(after: last, limit: 1000)
             guard let end = owned.last else { return stale }
             last = end
-            stale += owned.filter { isStale($0, made: made, recorded: recorded) && isOurs($0) }.map(\.name)
+            for owned in owned where isStale(owned, made: made, recorded: recorded) { stale.add(owned, in: outbox) }
         }
     }
 
@@ -71,16 +78,6 @@ package struct Pruning {
         if let made = made[owned.source] { return made.map { !$0.contains(owned.name) } ?? false }
         if unchanged.contains(owned.source) { return recorded[owned.source].map { !$0.contains(owned.name) } ?? false }
         return roots.contains { owned.source.isAtOrBelow($0) } && record.location.isGone(owned.source)
-    }
-
-    /// Whether a file is as it was written: what others have put there since is theirs. A file that is missing leaves
-    /// its entry in the record.
-    private func isOurs(_ owned: OwnedName) -> Bool {
-        do throws(SystemError) {
-            return try outbox.found(owned.name, recorded: owned).map { $0.owner == .source(owned.source) } ?? true
-        } catch {
-            return false
-        }
     }
 
     /// What is recorded of the sources that were skipped.
@@ -104,8 +101,10 @@ package struct Pruning {
     }
 
     /// Removes renditions, the folders that they leave empty, and their entries in the record.
-    package func remove(_ names: [BytePath]) throws(StoreError) {
+    package func remove(_ stale: StaleNames) throws(StoreError) {
         let outbox = record.location.path
+        let names = stale.files + stale.missing
+        guard !names.isEmpty else { return }
         for name in names {
             guard name.staysBelow, let folder = try? Directory(outbox).folder(name.directory) else { continue }
             if (try? folder.status(name.lastComponent))??.kind == .regular { try? folder.remove(name.lastComponent) }
@@ -134,6 +133,18 @@ package struct Pruning {
                 (try? above.remove(folder.lastComponent, isFolder: true)) != nil
             else { return }
             folder = folder.directory
+        }
+    }
+}
+
+extension Pruning.StaleNames {
+    /// Adds a name if its file is as it was written, or missing: a file that others have put there since is theirs.
+    fileprivate mutating func add(_ owned: OwnedName, in outbox: Outbox) {
+        do throws(SystemError) {
+            guard let found = try outbox.found(owned.name, recorded: owned) else { return missing.append(owned.name) }
+            if found.owner == .source(owned.source) { files.append(owned.name) }
+        } catch {
+            // A file that cannot be looked at stays, and so does its entry.
         }
     }
 }

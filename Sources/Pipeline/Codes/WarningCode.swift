@@ -78,6 +78,13 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
 package struct Warning: Hashable, Sendable, Codable {
     package let code: WarningCode
     package let message: String
+    /// The source has a version because of a file that was edited or that something else wrote, and not because of
+    /// another source. Reports do not have it.
+    package var isOfForeignFile = false
+
+    private enum CodingKeys: CodingKey {
+        case code, message
+    }
 
     package init(_ code: WarningCode, _ message: String) {
         self.code = code

@@ -44,6 +44,7 @@ extension RunCommand {
             files.leaveOutRenditions(in: &found, named: roots)
             tell(found)
             try refuseSourcesToStandardOutput(found)
+            try refusePictureName(outbox.path, roots, found, pipeline)
             let writes = !dryRun && why == nil
             if writes { try refuseMissing(found, outbox) }
             let lock = writes ? try lockOutput(outbox, makesThumbnails: pipeline.file.makesThumbnails) : nil

@@ -92,6 +92,22 @@ extension RunCommand {
         throw ExitStatus.usage
     }
 
+    /// Refuses a new folder named like a picture for a single source: the user expects a file of that name.
+    func refusePictureName(
+        _ outbox: BytePath, _ roots: [BytePath], _ found: FoundSources, _ pipeline: LoadedPipeline
+    ) throws {
+        let endings = OutputFormat.allCases.flatMap(\.asSource.fileExtensions)
+        guard endings.contains(SourceName(outbox).fileExtension), FileSystem.isAbsent(outbox),
+            roots.count == 1, found.sources.count == 1, let root = roots.first, let source = found.sources.first,
+            source.members != nil || (try? FileSystem.status(root))??.kind != .directory
+        else { return }
+        let count = pipeline.file.renditions.reduce(0) { $0 + $1.scales.count }
+        let remedy =
+            count == 1 ? "for one file, write -o - > \(outbox.printable)" : "name a folder for the renditions (-o)"
+        printError("imagemill: -o names a folder, and '\(outbox.printable)' is named like a picture; \(remedy)")
+        throw ExitStatus.usage
+    }
+
     private func refuseSameFolder(_ roots: [BytePath], _ outbox: BytePath) throws {
         guard let absolute = FileSystem.absolute(outbox) else { return }
         for root in roots where FileSystem.absolute(root) == absolute {

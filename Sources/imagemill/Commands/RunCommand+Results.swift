@@ -12,12 +12,15 @@ extension RunCommand {
         let stale = try pruning.stale()
         if dryRun {
             guard !json && !jsonLines else { return 0 }
-            printOutput(stale.map { "would remove \(preparation.outbox.path.appending($0).printable)\n" }.joined())
+            let lines = stale.files.map { "would remove \(preparation.outbox.path.appending($0).printable)\n" }
+            printOutput(lines.joined())
             return 0
         }
-        if verbose { stale.forEach { printError("removed \(preparation.outbox.path.appending($0).printable)") } }
-        if !stale.isEmpty { try pruning.remove(stale) }
-        return stale.count
+        if verbose {
+            stale.files.forEach { printError("removed \(preparation.outbox.path.appending($0).printable)") }
+        }
+        try pruning.remove(stale)
+        return stale.files.count
     }
 
     /// The report is a page for a browser.
@@ -55,6 +58,7 @@ extension RunCommand {
                 failedBefore: preparation.work.failedBefore.count,
                 hintsAtTree: !keepTree && progress.warnings[.nameVersioned] != nil
                     && preparation.found.haveOneNameInSeveralFolders,
+                foreignFile: progress.foreignFile,
                 isFiltered: !search.include.isEmpty || !search.exclude.isEmpty)
             words.lines.forEach(printError)
             if removed > 0 { printError("\(counted(removed, "rendition")) removed that nothing makes any more") }

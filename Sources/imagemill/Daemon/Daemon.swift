@@ -165,20 +165,31 @@ final class Daemon: DaemonControl {
     func history() throws -> [HistoryHour] { try folder.history() }
 
     func pause(_ request: PauseRequest) -> ControlReply {
+        let inbox = "'\(oneLine(request.inbox))'"
         do throws(StoreError) {
-            guard try folder.pause(request.inbox, request.isPaused) else {
+            switch try folder.pause(request.inbox, request.isPaused) {
+            case .noSuchInbox:
                 let names = folder.status.inboxes.map { oneLine($0.name) }
                 return ControlReply(
-                    ok: false, "there is no inbox '\(oneLine(request.inbox))'",
+                    ok: false, "there is no inbox \(inbox)",
                     details: ["the inboxes: \(names.joined(separator: ", "))"])
+            case .paused:
+                return ControlReply(ok: true, "\(inbox) is paused until it is resumed; running jobs finish")
+            case .resumed:
+                return ControlReply(ok: true, "\(inbox) is resumed", details: trouble(of: request.inbox))
+            case .notPausedByRequest:
+                return ControlReply(
+                    ok: true, "\(inbox) was not paused by request", details: trouble(of: request.inbox))
             }
-            let sentence =
-                request.isPaused
-                ? "'\(oneLine(request.inbox))' is paused until it is resumed; running jobs finish"
-                : "'\(oneLine(request.inbox))' is resumed"
-            return ControlReply(ok: true, sentence)
         } catch {
-            return ControlReply(ok: false, "'\(oneLine(request.inbox))' was left as it is: \(error)")
+            return ControlReply(ok: false, "\(inbox) was left as it is: \(error)")
+        }
+    }
+
+    /// Why an inbox is still paused after a person has resumed it, if it is.
+    private func trouble(of inbox: String) -> [String] {
+        folder.status.inboxes.filter { $0.name == inbox }.compactMap(\.pause).filter { $0.reason != .byRequest }.map {
+            "it is paused (\($0.reason.rawValue)) and goes on by itself when the cause is gone: \($0.message)"
         }
     }
 

@@ -32,7 +32,12 @@ struct DaemonOptions: ParsableArguments {
         do {
             return try HTTPClient.ask(request, at: path, as: type, withinSeconds: seconds)
         } catch {
-            printError("imagemill: \(error)\(Self.hint(path.directory))")
+            let help = serviceHint(path)
+            // The user's own state folder, and that of a service in /run, are not there if nobody needs them.
+            let isUsual =
+                service != nil || path.directory == StatePlaces(ProcessInfo.processInfo.environment).defaultState
+            printError("imagemill: \(error)\(help != nil && isUsual ? "" : Self.hint(path.directory))")
+            if let help { printError("  \(help)") }
             throw ExitStatus.tryAgain
         }
     }
@@ -60,6 +65,16 @@ struct DaemonOptions: ParsableArguments {
     private static func hint(_ folder: BytePath) -> String {
         guard FileSystem.isAbsent(folder) else { return "" }
         return " (there is no folder '\(folder.printable)'; if a daemon runs, it was moved or deleted: put it back)"
+    }
+
+    /// What to ask the service manager, if the service is installed and nothing is at the socket.
+    private func serviceHint(_ path: BytePath) -> String? {
+        guard socket == nil, state == nil, FileSystem.isAbsent(path), StatePlaces.hasService() else { return nil }
+        guard let service else {
+            return
+                "if the service is meant: 'systemctl status imagemill' says why it does not run; for a service imagemill@NAME use --service NAME"
+        }
+        return "'systemctl status imagemill@\(oneLine(service))' says why it does not run"
     }
 
     private static func mayBeThere(_ path: BytePath) -> Bool {

@@ -32,6 +32,13 @@ struct StatePlaces {
         return all.map { $0.appending(BytePath(Self.socketName)) }
     }
 
+    /// Whether the service of the packages is installed, whether it runs or not.
+    /// - Parameter root: the folder of the system.
+    static func hasService(in root: BytePath = BytePath("/")) -> Bool {
+        let units = ["usr/lib", "usr/local/lib", "etc"].map { "\($0)/systemd/system/imagemill.service" }
+        return (units + ["var/lib/imagemill"]).contains { !FileSystem.isAbsent(root.appending(BytePath($0))) }
+    }
+
     private func first(_ name: String) -> String? {
         variables[name]?.split(separator: ":").first.map(String.init)
     }

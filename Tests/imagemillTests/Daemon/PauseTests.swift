@@ -47,6 +47,8 @@ import Testing
         #expect(resumed.exit == 0 && resumed.output == "'in' is resumed\n")
         try await drop.until("out/a.webp")
         #expect(try await drop.pause() == nil)
+        let again = try await drop.runner.run("resume", "mill.yaml", "in")
+        #expect(again.exit == 0 && again.output == "'in' was not paused by request\n", "\(again)")
         #expect(try await drop.stop(watch).exit == 0)
         #expect(!drop.runner.exists("told"), "on-pause ran")
     }
@@ -58,6 +60,14 @@ import Testing
         _ = try await drop.runner.shell("mv out away")
         try await drop.drop("a.jpg")
         try await drop.until("it is paused by trouble") { try await drop.pause() == "missing-outbox" }
+        let trouble = "\nit is paused (missing-outbox) and goes on by itself when the cause is gone: "
+        let unasked = try await drop.runner.run("resume", "mill.yaml", "in")
+        #expect(
+            unasked.exit == 0 && unasked.output.hasPrefix("'in' was not paused by request\(trouble)"), "\(unasked)")
+        #expect(try await drop.pause() == "missing-outbox")
+        #expect(try await drop.runner.run("pause", "mill.yaml", "in").exit == 0)
+        let resumed = try await drop.runner.run("resume", "mill.yaml", "in")
+        #expect(resumed.exit == 0 && resumed.output.hasPrefix("'in' is resumed\(trouble)"), "\(resumed)")
         #expect(try await drop.runner.run("pause", "mill.yaml", "in").exit == 0)
         #expect(try await drop.pause() == "missing-outbox")
         _ = try await drop.runner.shell("mv away out")

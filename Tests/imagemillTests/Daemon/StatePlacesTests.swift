@@ -1,5 +1,6 @@
 // Where state and socket are when nobody says so.
 import Pipeline
+import TestSupport
 import Testing
 
 @testable import imagemill
@@ -20,6 +21,15 @@ import Testing
             StatePlaces(["RUNTIME_DIRECTORY": "/run/imagemill"]).socketFolder(state: BytePath("/s"))
                 == BytePath("/run/imagemill"))
         #expect(StatePlaces([:]).socketFolder(state: BytePath("/s")) == BytePath("/s"))
+    }
+
+    @Test func `the service is installed if its unit or its state folder is there`() throws {
+        for path in ["usr/lib/systemd/system/imagemill.service", "var/lib/imagemill/ledger"] {
+            let folder = try TemporaryFolder()
+            #expect(!StatePlaces.hasService(in: BytePath(folder.path)))
+            try folder.write("", to: path)
+            #expect(StatePlaces.hasService(in: BytePath(folder.path)), "\(path)")
+        }
     }
 
     @Test func `a daemon is looked for where it was said, else where it may be`() {

@@ -295,6 +295,23 @@ import Testing
         #expect(result.output.isEmpty)
     }
 
+    @Test(
+        .enabled(if: TestMachine.canUnshareMounts, "no file system can be mounted here"),
+        arguments: ["status", "status mill.yaml", "reload", "retry --all", "pause in", "status --service x"])
+    func `without a daemon the service manager is named if the service is installed`(command: String) async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write("inboxes: [ { path: drop, outbox: out, pipeline: p.yaml } ]\n", to: "mill.yaml")
+        let line = "mount -t tmpfs tmpfs /var/lib && mkdir /var/lib/imagemill && HOME=$PWD \"$0\" \(command)"
+        let result = try await runner.shell("unshare -m sh -c '\(line)' '\(CommandRunner.executable)'")
+        let help =
+            command.hasSuffix("x")
+            ? "  'systemctl status imagemill@x' says why it does not run\n"
+            : "  if the service is meant: 'systemctl status imagemill' says why it does not run; for a service imagemill@NAME use --service NAME\n"
+        #expect(
+            result.exit == 75
+                && result.errors.hasSuffix("start one with 'imagemill watch mill.yaml'\n\(help)"), "\(result.errors)")
+    }
+
     @Test(.enabled(if: TestMachine.othersCanRun, "no other user can run the program here"))
     func `a service that this user may not ask is named, and not a daemon of the user's own that never was`()
         async throws

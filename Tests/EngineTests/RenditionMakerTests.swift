@@ -99,7 +99,8 @@ import Testing
         #expect(try starts == 4)
     }
 
-    @Test func `what a worker that was taken over says of a pipeline or a format is asked of another one`() async throws {
+    @Test func `what a worker that was taken over says of a pipeline or a format is asked of another one`() async throws
+    {
         for name in ["evil-refuser.jpg", "a.jpg"] { try await runner.picture(name) }
         try runner.folder.write("renditions: { a: { save: { format: avif } } }", to: "avif.yaml")
         let stub = try runner.folder.write(Checkout.text("Tests/Fixtures/lying-worker.py"), to: "stub.py")

@@ -440,7 +440,8 @@ import Testing
     ) async throws {
         try await withMount(isBound: isBound) { _ in
             try folder.write("abc", to: "in/sub/a.jpg")
-            #expect(chmod(folder.path("in/sub/a.jpg"), 0o664) == 0 && chown(folder.path("in/sub/a.jpg"), 1000, 1000) == 0)
+            #expect(
+                chmod(folder.path("in/sub/a.jpg"), 0o664) == 0 && chown(folder.path("in/sub/a.jpg"), 1000, 1000) == 0)
             let job = try fixture.job("sub/a.jpg").with(policy)
             #expect(fixture.claim(job) == .claimed)
             #expect(try fixture.list("in") == ["sub"])

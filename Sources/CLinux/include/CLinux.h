@@ -174,8 +174,8 @@ int clinux_set_environment(const char *name, const char *value);
 // again.
 void clinux_keep_freed_memory(size_t bytes);
 
-// Makes the allocator prefer little memory to little waiting: threads share its arenas, so that a process of many threads
-// and many years has few gaps.
+// Makes the allocator prefer little memory to little waiting: threads share its arenas, so that a process of many
+// threads and many years has few gaps.
 void clinux_pack_memory(void);
 
 // Gives all that was freed back to the system if that is more than so many bytes.

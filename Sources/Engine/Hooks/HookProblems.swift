@@ -41,7 +41,8 @@ extension LoadedMill {
                 return "everybody may read the key in '\(file.printable)'; use chmod 640"
             }
             guard key.count >= Webhook.shortestKey else {
-                return "the key in '\(file.printable)' is too short: \(Webhook.shortestKey) or more bytes, such as those of `openssl rand -hex 32`"
+                return
+                    "the key in '\(file.printable)' is too short: \(Webhook.shortestKey) or more bytes, such as those of `openssl rand -hex 32`"
             }
             return nil
         } catch {

@@ -205,7 +205,9 @@ extension Spool {
     /// Whether something in `failed/` is a job's source; a copy has an inode of its own, and a copied set a time of its
     /// own.
     private func isPutAway(_ found: FileStatus, _ job: Job) -> Bool {
-        guard job.keepsOriginal || isFromElsewhere(found, job) else { return found.identity.inode == job.observed.inode }
+        guard job.keepsOriginal || isFromElsewhere(found, job) else {
+            return found.identity.inode == job.observed.inode
+        }
         guard !job.isSet else { return found.kind == .directory }
         return found.kind == .regular && found.bytes == job.observed.bytes && found.modified == job.observed.modified
     }

@@ -96,7 +96,7 @@ final class WorkerSlot {
     func prepare(_ pipeline: LoadedPipeline, limits: Limits, kind: WorkerKind) throws -> Known {
         do {
             return try learn(pipeline, limits, kind)
-        } catch where source != nil && (error is Diagnostics || error is Failure) {
+        } catch  where source != nil && (error is Diagnostics || error is Failure) {
             // A picture that the worker has met may have brought that about: a fresh one has the last word.
             replaceWorker()
             return try learn(pipeline, limits, kind)

@@ -78,7 +78,9 @@ import Testing
         #expect(try store.look { try Int.fetchOne($0, sql: "SELECT count(*) FROM reports") } == 0)
     }
 
-    @Test func `losses are asked for by their time, and never more than so many are kept, whatever the clock says`() throws {
+    @Test func `losses are asked for by their time, and never more than so many are kept, whatever the clock says`()
+        throws
+    {
         let store = try store(1_000)
         let day = HookLoss.memory
         let call = HookCall(event: "failure", source: BytePath([0xFF]), action: "notify")

@@ -40,8 +40,8 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
         self.clients = []
         self.policies = {who: {self.world.originals} for who in self.world.who}
         self.now = {who: self.world.originals for who in self.world.who}
-        # The policy before the last change, and until when a daemon may still go by it.
-        self.before = {who: (self.world.originals, 0) for who in self.world.who}
+        # The policies before the last changes, and until when a daemon may still go by each.
+        self.before = {who: [] for who in self.world.who}
 
     @property
     def again(self):

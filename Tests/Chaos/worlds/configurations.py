@@ -27,14 +27,14 @@ class Configurations:
                         source.policies.add(to)
             for who in mine:
                 self.policies[who].add(to)
-                self.before[who] = (self.now[who], float("inf"))
+                self.before[who].append((self.now[who], float("inf")))
                 self.now[who] = to
         daemon.originals = to
         daemon.configure()
         until = apply()
         with self.lock:
             for who in mine:
-                self.before[who] = (self.before[who][0], until)
+                self.before[who][-1] = (self.before[who][-1][0], until)
 
     def do_reload(self, daemon, what, by, to=None):
         daemon = self.household.daemons[daemon]

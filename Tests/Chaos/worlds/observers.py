@@ -137,8 +137,8 @@ class Bound(Observer):
             return
         with self.actors.lock:
             waiting = [source for source in self.actors.sources if source.who == "other" and source.is_good and source.habit != "mounted"]
-            before, until = self.actors.before["other"]
-            may_stay = self.actors.now["other"] == "keep" or before == "keep" and now < until
+            may_stay = self.actors.now["other"] == "keep" or any(
+                policy == "keep" and now < until for policy, until in self.actors.before["other"])
         inbox = self.household.inboxes["other"]
         for source in waiting:
             if os.path.lexists(os.path.join(inbox.backing, source.path)) or any(

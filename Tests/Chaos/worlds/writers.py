@@ -20,8 +20,7 @@ class Writers:
     def register(self, source):
         with self.lock:
             source.time = time.monotonic()
-            before, until = self.before[source.who]
-            source.policies = {self.now[source.who]} | ({before} if source.time < until else set())
+            source.policies = {self.now[source.who]} | {policy for policy, until in self.before[source.who] if source.time < until}
             self.sources.append(source)
 
     def data(self, number, name, kind, who):

@@ -155,7 +155,7 @@ class Oracle:
                 name = os.path.basename(path)
                 if place == "failed" and name.endswith(".error.json") or path in leftovers or place == "inbox" and name.startswith("."):
                     continue
-                if cut & set(path.split("/")) and name.startswith("."):
+                if cut & set(path.split("/")):
                     continue
                 self.violated("extra", "%s of %s has %r, which nobody dropped" % (place, who, self.short(path)))
 

@@ -276,7 +276,7 @@ void clinux_keep_freed_memory(size_t bytes)
 void clinux_pack_memory(void)
 {
     mallopt(M_ARENA_MAX, 2);
-    // Said, they stay as they are, and do not grow with the largest block.
+    // Setting them also keeps the allocator from raising them with the largest block.
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     mallopt(M_TRIM_THRESHOLD, 128 << 10);
 }

@@ -59,7 +59,7 @@ package struct Retry {
         let unknown = (names ?? []).filter { !end.found.contains($0) }.map {
             "there is no '\($0.printable)' in any folder failed/"
         }
-        // What was named and found is in no other inbox.
+        // Names that were found cannot be in another inbox.
         guard names == nil || !unknown.isEmpty else { return (end.moved, end.problems) }
         let closed = end.closed.sorted { $0.key < $1.key }.map {
             "what the inbox '\($0.key)' has in failed/ stays: \($0.value)"

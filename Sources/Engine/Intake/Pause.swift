@@ -83,7 +83,7 @@ package struct Pause: Equatable, Sendable {
     }
 }
 
-/// What came of a request to pause an inbox, or to end that.
+/// The outcome of a request to pause an inbox, or to end its pause.
 package enum PauseOutcome {
     case noSuchInbox, paused, resumed
     /// There was no pause to end that a person had asked for.

@@ -247,15 +247,15 @@ extension Spool {
         job.isSet ? now.kind == .directory && now.identity.inode == job.observed.inode : job.isObserved(now)
     }
 
-    /// Whether the source in a job's folder may be a copy of the original, which was on a mount below the inbox.
+    /// Whether the source in a job's folder may be a copy of an original on a mount below the inbox.
     func isCopied(_ source: FileStatus, _ job: Job, in folder: Directory) throws(SystemError) -> Bool {
         if isFromElsewhere(source, job) { return true }
         guard !job.keepsOriginal, hasContent(source, of: job) else { return false }
         return try folder.status(Self.copied) != nil
     }
 
-    /// Whether a file may be a copy of an original on another file system. The number of a device can change with a
-    /// start of the machine, too.
+    /// Whether a file may be a copy of an original on another file system. Device numbers can also change when the
+    /// machine restarts.
     func isFromElsewhere(_ source: FileStatus, _ job: Job) -> Bool {
         !job.keepsOriginal && hasContent(source, of: job) && source.identity.device != job.observed.device
     }

@@ -33,7 +33,7 @@ struct DaemonOptions: ParsableArguments {
             return try HTTPClient.ask(request, at: path, as: type, withinSeconds: seconds)
         } catch {
             let help = serviceHint(path)
-            // The user's own state folder, and that of a service in /run, are not there if nobody needs them.
+            // Without a daemon, the user's state folder and a service's folder in /run need not exist.
             let isUsual =
                 service != nil || path.directory == StatePlaces(ProcessInfo.processInfo.environment).defaultState
             printError("imagemill: \(error)\(help != nil && isUsual ? "" : Self.hint(path.directory))")
@@ -67,7 +67,7 @@ struct DaemonOptions: ParsableArguments {
         return " (there is no folder '\(folder.printable)'; if a daemon runs, it was moved or deleted: put it back)"
     }
 
-    /// What to ask the service manager, if the service is installed and nothing is at the socket.
+    /// The command that tells more, if the service is installed and nothing is at the socket.
     private func serviceHint(_ path: BytePath) -> String? {
         guard socket == nil, state == nil, FileSystem.isAbsent(path), StatePlaces.hasService() else { return nil }
         guard let service else {

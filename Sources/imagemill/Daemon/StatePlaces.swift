@@ -32,7 +32,7 @@ struct StatePlaces {
         return all.map { $0.appending(BytePath(Self.socketName)) }
     }
 
-    /// Whether the service of the packages is installed, whether it runs or not.
+    /// Whether the packaged service is installed, running or not.
     /// - Parameter root: the folder of the system.
     static func hasService(in root: BytePath = BytePath("/")) -> Bool {
         let units = ["usr/lib", "usr/local/lib", "etc"].map { "\($0)/systemd/system/imagemill.service" }

@@ -1,7 +1,7 @@
 // Drawings that do not say how large they are.
 
-/// Whether an SVG has neither a `viewBox` nor a width and a height in units. libvips takes what is drawn for its size
-/// then, and draws it no larger at any scale. A compressed SVG is not looked into.
+/// Whether an SVG has neither a `viewBox` nor a width and a height in units. libvips then measures the drawing itself,
+/// and draws it no larger at any scale. A compressed SVG is not examined.
 package func lacksSize(_ format: SourceFormat, in source: ByteSource) -> Bool {
     guard format == .svg else { return false }
     let head = source.read(0, min(source.count, largestHead))

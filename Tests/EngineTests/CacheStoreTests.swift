@@ -31,11 +31,11 @@ import Testing
         return try store.put(key(number), file, digest: Digest.of(file), about: "{}")
     }
 
-    @Test(arguments: [true, false])
-    func `on a network file system the index does without memory that processes share`(isRemote: Bool) throws {
+    @Test(arguments: [DatabaseFile.SharedMemory.works, .takesRoom, .isOfOneMachine])
+    func `where processes cannot share memory the index does without it`(_ memory: DatabaseFile.SharedMemory) throws {
         try folder.write("", to: "cache/x")
-        let index = try CacheIndex(folder: cache, isRemote: isRemote)
-        #expect(try folder.entries().contains("cache/index.sqlite-wal") == !isRemote)
+        let index = try CacheIndex(folder: cache, memory: memory)
+        #expect(try folder.entries().contains("cache/index.sqlite-shm") == (memory == .works))
         withExtendedLifetime(index) {}
     }
 

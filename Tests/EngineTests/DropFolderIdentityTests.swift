@@ -13,14 +13,33 @@ import Testing
 
     private func identity(_ state: String) throws -> String {
         try FileManager.default.createDirectory(atPath: folder.path(state), withIntermediateDirectories: true)
-        return try DropFolderIdentity.read(from: BytePath(folder.path(state))).identity
+        let state = BytePath(folder.path(state))
+        return try DropFolderIdentity.read(
+            from: state, ledger: SQLiteJobStore(state: state, policy: { _ in RetryPolicy(attempts: 3) })
+        ).identity
     }
 
     @Test func `each state folder has its own, which stays`() throws {
         let first = try identity("a")
         #expect(try identity("a") == first && identity("b") != first)
         #expect(try folder.text("a/identity") == first + "\n")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("a")) == ["identity"])
+        #expect(
+            try !folder.entries().contains { $0.hasPrefix("a/") && $0 != "a/identity" && !$0.hasPrefix("a/ledger.") })
+    }
+
+    @Test func `one of the file and the ledger is enough to know it, and the file decides`() throws {
+        let first = try identity("a")
+        try FileManager.default.removeItem(atPath: folder.path("a/identity"))
+        #expect(try identity("a") == first && folder.text("a/identity") == first + "\n")
+        try FileManager.default.removeItem(atPath: folder.path("a/ledger.sqlite"))
+        #expect(try identity("a") == first)
+        try folder.write("other1\n", to: "a/identity")
+        #expect(try identity("a") == "other1")
+        try folder.write("?", to: "a/identity")
+        let error = #expect(throws: SystemError.self) { try identity("a") }
+        #expect(error?.description.hasSuffix("it holds no identity; remove it: the ledger has it too") == true)
+        try FileManager.default.removeItem(atPath: folder.path("a/identity"))
+        #expect(try identity("a") == "other1")
     }
 
     @Test(arguments: ["", "\n", "abc", "../../x\n", "no identity\n", String(repeating: "1", count: 60) + "\n"])

@@ -17,12 +17,12 @@ import Testing
     private var file: String { folder.path("state/ledger.sqlite") }
 
     private func open(
-        inboxes: [BytePath: String] = [:], patience: Double = 10, isRemote: Bool? = nil
+        inboxes: [BytePath: String] = [:], patience: Double = 10,
+        memory: DatabaseFile.SharedMemory? = nil
     ) throws -> SQLiteJobStore {
         try SQLiteJobStore(
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 3) }, inboxes: inboxes,
-            patience: patience,
-            isRemote: isRemote, clocks: Clocks { 1000 })
+            patience: patience, memory: memory, clocks: Clocks { 1000 })
     }
 
     private func new(_ path: String, inbox: String = "in", keeps: Bool = false) -> NewJob {
@@ -75,10 +75,33 @@ import Testing
         let job = new("a")
         _ = try open().offer([job])
         do {
-            let store = try open(isRemote: true)
+            let store = try open(memory: .isOfOneMachine)
             #expect(try store.look { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "delete")
             #expect(try take(store)?.job.id == job.id)
             #expect(try FileSystem.status(BytePath(file + "-wal")) == nil)
+        }
+        #expect(try open().job(job.id)?.progress.state == .running)
+    }
+
+    @Test func `where shared memory takes room on the disk, the log does without it, and a full disk kills nobody`()
+        throws
+    {
+        #expect(DatabaseFile.SharedMemory(ofType: 0x9123_683E) == .takesRoom)
+        #expect(DatabaseFile.SharedMemory(ofType: 0x6969) == .isOfOneMachine)
+        #expect(DatabaseFile.SharedMemory(ofType: 0) == .isOfOneMachine)
+        #expect(DatabaseFile.SharedMemory(ofType: 0xEF53) == .works)
+
+        let job = new("a")
+        _ = try open().offer([job])
+        do {
+            let store = try open(memory: .takesRoom)
+            #expect(try store.look { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+            #expect(try take(store)?.job.id == job.id)
+            #expect(try folder.entries().contains("state/ledger.sqlite-wal"))
+            let mapped = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+            #expect(!mapped.contains(folder.path("state/ledger.sqlite-shm")))
+            // Nobody reads it meanwhile; nobody has to.
+            #expect(throws: StoreError.self) { try open(patience: 0.01) }
         }
         #expect(try open().job(job.id)?.progress.state == .running)
     }

@@ -34,15 +34,11 @@ struct CacheIndex: Sendable {
 
     static let fileName = BytePath("index.sqlite")
 
-    /// - Parameter isRemote: whether the folder is on a network file system; nil asks the system.
-    init(folder: BytePath, isRemote: Bool? = nil) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(30)
-        configuration.prepareDatabase { database in
-            // Renditions that a loss of power damages are noticed by their digest, or by `verify`.
-            try database.execute(sql: "PRAGMA synchronous = NORMAL")
-        }
-        database = try DatabaseFile.open(Self.fileName, in: Directory(folder), configuration, isRemote: isRemote)
+    /// - Parameter memory: whether the folder's file system lets processes share memory; nil asks the system.
+    init(folder: BytePath, memory: DatabaseFile.SharedMemory? = nil) throws {
+        // Renditions that a loss of power damages are noticed by their digest, or by `verify`.
+        database = try DatabaseFile.open(
+            Self.fileName, in: Directory(folder), patience: 30, pragmas: "PRAGMA synchronous = NORMAL", memory: memory)
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1", migrate: Self.makeTables)
         migrator.registerMigration("2", migrate: Self.countRenditions)

@@ -78,7 +78,7 @@ package final class DropFolder: Sendable {
             case .auto: Machine.cores
             case .count(let count): count
             }
-        let (identity, isNew) = try DropFolderIdentity.read(from: loaded.state)
+        let (identity, isNew) = try DropFolderIdentity.read(from: loaded.state, ledger: store)
         self.identity = identity
         folder = try StateFolder(loaded.state)
         lost = LostRecords(

@@ -22,7 +22,7 @@ package final class OutboxRecord: NameStore {
         self.location = location
         do {
             if isDryRun {
-                database = try DatabaseQueue(configuration: Self.configuration())
+                database = try DatabaseQueue()
                 if try FileSystem.status(location.record) != nil {
                     try Self.connect(location, isReadOnly: true).backup(to: database)
                 }
@@ -48,18 +48,10 @@ package final class OutboxRecord: NameStore {
 
     /// Opens the file as it is.
     static func connect(_ location: OutboxLocation, isReadOnly: Bool) throws -> DatabaseQueue {
-        try DatabaseFile.open(fileName, in: Directory(location.state), configuration(isReadOnly: isReadOnly))
-    }
-
-    private static func configuration(isReadOnly: Bool = false) -> Configuration {
-        var configuration = Configuration()
-        configuration.readonly = isReadOnly
-        configuration.busyMode = .timeout(30)
-        configuration.prepareDatabase { database in
-            // A name that is lost with the power was not published either, in this order of writing.
-            try database.execute(sql: "PRAGMA synchronous = NORMAL")
-        }
-        return configuration
+        // A name that is lost with the power was not published either, in this order of writing.
+        try DatabaseFile.open(
+            fileName, in: Directory(location.state), patience: 30, pragmas: "PRAGMA synchronous = NORMAL",
+            isReadOnly: isReadOnly)
     }
 
     /// - Parameter verb: what was attempted.

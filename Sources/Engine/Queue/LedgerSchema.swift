@@ -58,6 +58,9 @@ enum LedgerSchema {
                         action TEXT, count INTEGER NOT NULL, reason TEXT NOT NULL)
                     """)
         }
+        migrator.registerMigration("identity of the drop folder") {
+            try $0.execute(sql: "CREATE TABLE identity (text TEXT NOT NULL)")
+        }
         return migrator
     }
 

@@ -27,13 +27,13 @@ package final class SQLiteJobStore: JobStore {
     ///     what is known of it along.
     ///   - outboxes: the keys of output folders by their paths, for a ledger of version 0.1.
     ///   - patience: seconds to wait for another program that holds the file.
-    ///   - isRemote: whether the folder is on a network file system; asked of the system if it is not said.
+    ///   - memory: whether the folder's file system lets processes share memory; asked of the system if it is not said.
     /// - Throws: `SystemError` or `StoreError`.
     package init(
         state: BytePath, policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy,
         inboxes: [BytePath: String] = [:],
-        outboxes: [BytePath: BytePath] = [:], patience: Double = 10, isRemote: Bool? = nil,
-        clocks: Clocks = .system
+        outboxes: [BytePath: BytePath] = [:], patience: Double = 10,
+        memory: DatabaseFile.SharedMemory? = nil, clocks: Clocks = .system
     ) throws {
         try DurableFile.makeFolders(state)
         let directory = try Directory(state)
@@ -42,10 +42,11 @@ package final class SQLiteJobStore: JobStore {
         self.policy = policy
         isNew = try FileSystem.status(file).map { $0.bytes == 0 } ?? true
         do {
-            let isRemote = isRemote ?? (RemoteFileSystem.name(of: directory) != nil)
+            // The promises rest on FULL: with NORMAL, a power cut takes back what was said to be recorded.
             database = try DatabaseFile.open(
-                BytePath("ledger.sqlite"), in: directory, Self.configuration(patience, isRemote: isRemote),
-                isRemote: isRemote
+                BytePath("ledger.sqlite"), in: directory, patience: patience,
+                pragmas: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216", hasOneProcess: true,
+                memory: memory
             ) { [file] in try Self.prepare($0, file) }
             try LedgerSchema.migrator(inboxes: inboxes, outboxes: outboxes).migrate(database)
             try Self.makeShrinkable(database)
@@ -57,18 +58,6 @@ package final class SQLiteJobStore: JobStore {
         } catch {
             throw StoreError(error, file: file)
         }
-    }
-
-    private static func configuration(_ patience: Double, isRemote: Bool) -> Configuration {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(patience)
-        configuration.prepareDatabase { database in
-            // The state folder has one process, so nobody else is kept out who would have a right to come in.
-            if isRemote { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
-            // The promises rest on this: with NORMAL, a power cut takes back what was said to be recorded.
-            try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
-        }
-        return configuration
     }
 
     private static func prepare(_ database: Database, _ file: BytePath) throws {
@@ -95,6 +84,18 @@ package final class SQLiteJobStore: JobStore {
     /// along.
     package func record(inboxes: [BytePath: String]) throws(StoreError) {
         try change { try LedgerInboxes.record(inboxes, $0) }
+    }
+
+    /// The drop folder's identity, if it was recorded.
+    func identity() throws(StoreError) -> String? {
+        try look { try String.fetchOne($0, sql: "SELECT text FROM identity") }
+    }
+
+    func record(identity: String) throws(StoreError) {
+        try change { database in
+            try database.execute(sql: "DELETE FROM identity")
+            try database.execute(sql: "INSERT INTO identity (text) VALUES (?)", arguments: [identity])
+        }
     }
 
     /// Brings all that is recorded into the file itself, so that a copy of that alone has it.

@@ -1,4 +1,5 @@
 // SQLite files in folders of any name, on any file system.
+import CLinux
 import GRDB
 import Pipeline
 
@@ -7,24 +8,59 @@ extension DatabaseError {
     var mayBeForWantOfRoom: Bool { [.SQLITE_IOERR, .SQLITE_ERROR, .SQLITE_CANTOPEN].contains(resultCode) }
 }
 
-enum DatabaseFile {
-    /// Opens a file, and makes it unless the configuration is for reading only.
+package enum DatabaseFile {
+    /// What a file system does with the memory that processes share through a file, which SQLite's WAL needs.
+    package enum SharedMemory {
+        case works
+        /// Each first change of a page takes room on the disk: when it is full, the process ends by SIGBUS.
+        case takesRoom
+        /// Another machine does not see it.
+        case isOfOneMachine
+
+        init(of directory: Directory) {
+            self.init(ofType: clinux_file_system_type(directory.file.descriptor))
+        }
+
+        /// - Parameter type: the file system's number in statfs(2), 0 if it does not say.
+        init(ofType type: UInt32) {
+            let btrfs: UInt32 = 0x9123_683E
+            let bcachefs: UInt32 = 0xCA45_1A4E
+            self =
+                [btrfs, bcachefs].contains(type)
+                ? .takesRoom
+                : type == 0 || RemoteFileSystem.name(ofType: type) != nil ? .isOfOneMachine : .works
+        }
+    }
+
+    /// Opens a file, and makes it unless it is only read.
     /// - Parameters:
-    ///   - isRemote: whether the folder is on a network file system; nil asks the system.
+    ///   - patience: for how many seconds it waits while another process writes.
+    ///   - pragmas: done on each connection.
+    ///   - hasOneProcess: whether nobody else ever has a right to open it while it is open here. Then it is locked
+    ///     where shared memory does not work, so that none is needed.
+    ///   - memory: nil asks the system.
     ///   - prepare: done on the connection before anything else is written.
     static func open(
-        _ name: BytePath, in folder: Directory, _ configuration: Configuration, isRemote: Bool? = nil,
-        prepare: (Database) throws -> Void = { _ in }
+        _ name: BytePath, in folder: Directory, patience: Double, pragmas: String, isReadOnly: Bool = false,
+        hasOneProcess: Bool = false, memory: SharedMemory? = nil, prepare: (Database) throws -> Void = { _ in }
     ) throws -> DatabaseQueue {
+        let memory = memory ?? SharedMemory(of: folder)
+        var configuration = Configuration()
+        configuration.readonly = isReadOnly
+        configuration.busyMode = .timeout(patience)
+        configuration.prepareDatabase { database in
+            // Before all that reads the file, which would map the memory.
+            if hasOneProcess, memory != .works { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            try database.execute(sql: pragmas)
+        }
         // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
         let path = "/proc/self/fd/\(folder.file.descriptor)/\(name.text)"
         let database = try withExtendedLifetime(folder) { try DatabaseQueue(path: path, configuration: configuration) }
-        guard !configuration.readonly else { return database }
-        // WAL needs memory that all processes share, which a network file system does not give.
-        let isRemote = isRemote ?? (RemoteFileSystem.name(of: folder) != nil)
+        guard !isReadOnly else { return database }
+        let hasLog = memory == .works || memory == .takesRoom && hasOneProcess
         try database.writeWithoutTransaction { database in
             try prepare(database)
-            try database.execute(sql: "PRAGMA journal_mode = \(isRemote ? "DELETE" : "WAL")")
+            try database.execute(sql: "PRAGMA journal_mode = \(hasLog ? "WAL" : "DELETE")")
         }
         return database
     }

@@ -1,3 +1,4 @@
+import GRDB
 // What the ledger keeps for people: pauses and the history of a week.
 import Pipeline
 import TestSupport
@@ -39,7 +40,7 @@ import Testing
         #expect(try open([BytePath("/in"): "new"]).recordedPause(of: "new") == nil)
     }
 
-    @Test func `what was done is counted by hours for a week, and no longer kept than a day more`() throws {
+    @Test func `what was done is counted by hours, and shown for a week`() throws {
         let store = try open()
         try end("a", in: store)
         try end("b", in: store)
@@ -50,12 +51,32 @@ import Testing
         #expect(history[1].hour == history[0].hour + 1)
         fake.pass(.seconds(7 * 86_400))
         #expect(try store.history().isEmpty)
-        try end("d", in: store)
-        fake.pass(.seconds(86_400 + 3600))
-        _ = try store.prune(keeping: 100)
-        fake.setWall(by: .seconds(-86_400 - 3600))
+    }
+
+    @Test func `a time of day that is set wrong for a while takes nothing out of the history`() throws {
+        let store = try open()
+        try end("a", in: store)
+        for years in [1, -2, 1] {
+            fake.setWall(by: .seconds(years * 365 * 86_400))
+            _ = try store.prune(keeping: 100)
+        }
         #expect(try store.history().map(\.done) == [1])
-        fake.setWall(by: .seconds(-7 * 86_400))
-        #expect(try store.history().isEmpty, "those of the first day are gone")
+    }
+
+    @Test func `so many hours of an inbox are kept that it does not grow`() throws {
+        let store = try open()
+        try store.change { database in
+            for hour in 1...500 {
+                try database.execute(sql: "INSERT INTO history VALUES ('old', ?, 1, 0)", arguments: [hour])
+            }
+            try database.execute(sql: "INSERT INTO history VALUES ('quiet', 7, 1, 0)")
+        }
+        _ = try store.prune(keeping: 100)
+        let hours = try store.look { database in
+            try Row.fetchAll(database, sql: "SELECT inbox, COUNT(*), MIN(hour) FROM history GROUP BY inbox").map {
+                "\($0[0] as String) \($0[1] as Int) \($0[2] as Int)"
+            }
+        }
+        #expect(hours == ["old 192 309", "quiet 1 7"])
     }
 }

@@ -194,6 +194,13 @@ import Testing
         #expect(try fixture.list("in") == [])
     }
 
+    @Test func `a folder of more names than are looked at together is removed`() throws {
+        try folder.write("x", to: "in/wide/folder/1.png")
+        for number in 0..<20_001 { #expect(mknod(folder.path("in/wide/\(number)"), S_IFREG | 0o600, 0) == 0) }
+        #expect(try Directory(fixture.inbox).removeTree(BytePath("wide")))
+        #expect(try fixture.list("in") == [])
+    }
+
     @Test
     func `a set that is too deep fails with a sentence, and goes to failed/ as it is; one that is kept fails too`()
         throws

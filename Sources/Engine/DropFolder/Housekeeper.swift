@@ -210,7 +210,8 @@ extension InboxController {
     // MARK: - Whether it answers
 
     /// Asks something of its file systems, on a thread of its own, unless the last look is not over. The outbox alone is
-    /// opened, which costs nothing; if a lane waits for files, all folders are tried.
+    /// opened, which costs nothing, so that trouble with it shows before a source comes; if a lane waits for files, all
+    /// folders are tried.
     /// - Parameter waiting: since when a lane has waited.
     func lookWhetherItAnswers(waiting: Moment?) {
         let (inbox, spool) = state.withLock { ($0.inbox, $0.spool) }
@@ -226,8 +227,8 @@ extension InboxController {
                 }
                 state.withLock { $0.answers.goOn(to: inbox.path, at: .now) }
                 _ = try? Directory(inbox.path).file.status()
-            } else {
-                _ = try? Directory(inbox.outbox).file.status()
+            } else if let trouble = outboxPause, state.withLock({ $0.spool != nil && $0.pause.pause == nil }) {
+                pause(trouble)
             }
             state.withLock { $0.answers.end(at: .now) }
         }

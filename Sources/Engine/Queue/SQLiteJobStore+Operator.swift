@@ -43,10 +43,14 @@ extension SQLiteJobStore {
         }
     }
 
-    /// Removes what is too old, and what a clock that was wrong has put into the future.
+    /// Leaves each inbox its newest hours. They are counted: a time of day that is wrong for a while removes nothing.
     func pruneHistory(_ database: Database) throws {
         try database.execute(
-            sql: "DELETE FROM history WHERE hour <= ? OR hour > ?",
-            arguments: [clock.hour - Self.keptHours, clock.hour + 24])
+            sql: """
+                DELETE FROM history WHERE inbox IN (SELECT inbox FROM history GROUP BY inbox HAVING COUNT(*) > ?) AND hour <= (
+                    SELECT hour FROM history AS later WHERE later.inbox = history.inbox
+                    ORDER BY hour DESC LIMIT 1 OFFSET ?)
+                """,
+            arguments: [Self.keptHours, Self.keptHours])
     }
 }

@@ -194,9 +194,11 @@ extension Spool {
     private func putAway(_ job: Job) throws(SystemError) -> [(folder: Directory, name: BytePath)] {
         guard let folder = try? folders(of: job.id).open(.failed).folder(job.path.directory) else { return [] }
         var found: [(Directory, BytePath)] = []
-        for name in try folder.names().map({ BytePath($0) })
-        where VersionedName.isVersion(name, of: job.path.lastComponent) {
-            guard let status = try folder.status(name), isPutAway(status, job) else { continue }
+        let names = try DirectoryStream(folder)
+        while let name = try names.next().map({ BytePath($0) }) {
+            guard VersionedName.isVersion(name, of: job.path.lastComponent), let status = try folder.status(name),
+                isPutAway(status, job)
+            else { continue }
             found.append((folder, name))
         }
         return found

@@ -225,9 +225,10 @@ package struct Directory: Sendable {
         guard let found = try status(name) else { return true }
         guard found.kind == .directory else { return try removeUnlessBusy(name) }
         var current = try folder(name)
-        var levels = [Level(name: name, parent: try identity, pending: try current.names())]
+        var levels = [try Level(name, of: current, in: self)]
         while var level = levels.popLast() {
-            if let next = level.pending.popLast() {
+            if level.pending.isEmpty, level.hasMore { try level.goOn(in: current) }
+            if let next = level.next() {
                 let entry = BytePath(next)
                 guard try current.status(entry)?.kind == .directory else {
                     if try !current.removeUnlessBusy(entry) { level.isEmpty = false }
@@ -235,9 +236,9 @@ package struct Directory: Sendable {
                     continue
                 }
                 levels.append(level)
-                let parent = try current.identity
-                current = try current.folder(entry)
-                levels.append(Level(name: entry, parent: parent, pending: try current.names()))
+                let parent = current
+                current = try parent.folder(entry)
+                levels.append(try Level(entry, of: current, in: parent))
             } else {
                 current = levels.isEmpty ? self : try current.parent(level.parent)
                 let isGone = level.isEmpty ? try current.removeFolderUnlessBusy(level.name) : false
@@ -252,8 +253,28 @@ package struct Directory: Sendable {
     private struct Level {
         let name: BytePath
         let parent: FileIdentity
-        var pending: [[UInt8]]
+        /// Some of the names: a folder may have millions.
+        private(set) var pending: [[UInt8]]
+        private(set) var hasMore: Bool
         var isEmpty = true
+
+        private static let most = 10_000
+
+        init(_ name: BytePath, of folder: Directory, in parent: Directory) throws(SystemError) {
+            self.name = name
+            self.parent = try parent.identity
+            pending = try folder.names(atMost: Self.most)
+            hasMore = pending.count == Self.most
+        }
+
+        mutating func next() -> [UInt8]? { pending.popLast() }
+
+        /// Looks for names that are left. Those that cannot be removed would come again and again, so that all are taken
+        /// then.
+        mutating func goOn(in folder: Directory) throws(SystemError) {
+            pending = try folder.names(atMost: isEmpty ? Self.most : .max)
+            hasMore = isEmpty && pending.count == Self.most
+        }
     }
 
     /// The folder above. It must be the one through which this one was reached: somebody may have moved this one
@@ -293,16 +314,18 @@ package struct Directory: Sendable {
 
     /// Removes the files whose names begin in one way, but not in another. What cannot be removed stays.
     package func removeFiles(beginningWith prefix: String, butNot exception: String) throws(SystemError) {
-        for name in try names() where name.starts(with: prefix.utf8) && !name.starts(with: exception.utf8) {
+        let names = try DirectoryStream(self)
+        while let name = try names.next() {
+            guard name.starts(with: prefix.utf8), !name.starts(with: exception.utf8) else { continue }
             try? remove(BytePath(name))
         }
     }
 
     /// The names in the directory, in no order. For folders that are known to be small; others are streamed.
-    package func names() throws(SystemError) -> [[UInt8]] {
+    package func names(atMost limit: Int = .max) throws(SystemError) -> [[UInt8]] {
         let stream = try DirectoryStream(self)
         var names: [[UInt8]] = []
-        while let name = try stream.next() { names.append(name) }
+        while names.count < limit, let name = try stream.next() { names.append(name) }
         return names
     }
 

@@ -59,6 +59,36 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
+    @Test func `after a damaged picture a worker is kept ready for the second opinion on the next one`() async throws {
+        let drop = try WatchedFolder(
+            mill: "state: state\nworkers: 1\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 200ms }\n"
+        )
+        let watch = try await drop.start()
+        func workers() async throws -> Int {
+            let found = try await drop.runner.shell("pgrep -c -P \(watch.process) -f __worker")
+            return Int(found.output.filter(\.isNumber)) ?? 0
+        }
+        try await drop.drop("a.png")
+        try await drop.until("out/a.png.json")
+        #expect(try await workers() == 1)
+        var broken = try await SamplePicture.png.bytes
+        for index in broken.count / 2..<broken.count / 2 + 8 { broken[index] ^= 0xFF }
+        try drop.drop("broken.png", broken)
+        try await drop.until("state/failed/in/broken.png")
+        try await drop.until("there is a spare worker") { try await workers() == 2 }
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
+    @Test func `an outbox that is gone shows before a source comes`() async throws {
+        let drop = try WatchedFolder()
+        let watch = try await drop.start()
+        #expect(try await drop.runner.shell("mv out away").exit == 0)
+        try await drop.until("it is paused") { try await drop.pause() == "missing-outbox" }
+        #expect(try await drop.runner.shell("mv away out").exit == 0)
+        try await drop.until("it goes on") { try await drop.pause() == nil }
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
     @Test func `folders of its own that somebody has removed are made again, and the work goes on`() async throws {
         let drop = try WatchedFolder()
         let watch = try await drop.start()

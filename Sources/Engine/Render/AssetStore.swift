@@ -24,7 +24,7 @@ final class AssetStore: AssetProvider {
                 .tooManyPixels, stage: "decode",
                 "the asset has \(header.size) pixels; the limit is \(Limits().maximumPixels)")
         }
-        let decoded = try source.reopened(shrink: 1, tolerance: .nothing).inMemory()
+        let decoded = try source.decoded(source.reopened(shrink: 1, tolerance: .nothing), shrink: 1, .held)
         let converted = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(
             decoded.upright(orientation: header.orientation)
         ).picture

@@ -8,7 +8,7 @@ final class ProbedSource {
     let facts: SourceFacts
     private let file: OpenFile
     /// Opened for the header, its pixels not read yet. They come once, so it is used once.
-    private var opened: Picture?
+    private var unread: Picture?
 
     /// - Parameter page: the one to read, from 1. If the file has fewer, the facts are of its first page, and say how
     ///   many it has.
@@ -40,29 +40,21 @@ final class ProbedSource {
         facts.bytes = try file.status().bytes
         facts.coded = try file.structureForDecoding { format.codedPicture(in: $0) }
         self.facts = facts
-        opened = picture
+        unread = picture
     }
 
-    /// The picture, ready to be decoded as planned.
-    func picture(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
+    // MARK: - Opening
+
+    /// The picture as planned, of which no pixel was read yet.
+    func opened(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
         let isOpened =
             load.shrink == 1 && load.factor == 1 && load.loadsAllFrames == facts.isAnimated
             && tolerance == .nothing
-        if isOpened, let picture = opened {
-            opened = nil
-            return try unpacked(picture, shrink: 1)
+        if isOpened, let picture = unread {
+            unread = nil
+            return picture
         }
         return try reopened(load, tolerance: tolerance)
-    }
-
-    /// Decodes a picture that was given out and not read yet; nil if libvips has to.
-    func decoder(of picture: Picture, shrink: Int) -> JPEGDecoder? {
-        facts.format == .jpeg ? JPEGDecoder(file, like: picture.image, shrink: shrink) : nil
-    }
-
-    /// A picture that was given out and not read yet, with all its pixels in memory.
-    func inMemory(_ picture: Picture, shrink: Int) throws -> Picture {
-        try decoder(of: picture, shrink: shrink)?.decoded().map(picture.with) ?? picture.inMemory()
     }
 
     /// The picture from the beginning again, as planned.
@@ -84,14 +76,14 @@ final class ProbedSource {
     func reopened(
         shrink: Int, factor: Double? = nil, allFrames: Bool = false, tolerance: Tolerance
     ) throws -> Picture {
-        opened = nil
+        unread = nil
         let picture = try Loader.open(
             file, format: facts.format, page: facts.page, shrink: shrink, factor: factor ?? 1 / Double(shrink),
             allFrames: allFrames, tolerance: lacksEnd(tolerating: tolerance) ? .truncated : .nothing
         ).picture
         // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
         if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
-        return try unpacked(picture, shrink: shrink)
+        return picture
     }
 
     /// Whether the file is truncated, and that is tolerated. Other damage is not, and libvips does not survive a
@@ -101,18 +93,40 @@ final class ProbedSource {
         return try file.structureForDecoding { completeness(of: facts.format, in: $0) } == .incomplete
     }
 
-    /// A PNG or WebP without a fault is decoded at once; libvips would do so later, row by row.
-    private func unpacked(_ picture: Picture, shrink: Int) throws -> Picture {
+    // MARK: - Who decodes
+
+    /// The pixels of a picture that was opened, by whoever decodes them: libvips, row by row when they are asked for,
+    /// or a decoder of this program, which leaves to libvips what it does not know and what is not without a fault.
+    func decoded(_ opened: Picture, shrink: Int, _ beginning: Beginning) throws -> Picture {
+        let picture: Picture
         switch facts.format {
         case .png:
             let decoder = try file.structureForDecoding { PNGDecoder($0) }
-            return try decoder?.decoded(picture.image).map(picture.with) ?? picture
+            picture = try decoder?.decoded(opened.image).map(opened.with) ?? opened
         case .webp:
             let decoder = facts.page == nil ? try file.structureForDecoding { WebPDecoder($0) } : nil
-            let decoded = try decoder?.decoded(picture.image, shrink: shrink)
-            return picture.with(try decoded ?? picture.image.averaged(by: shrink))
-        case .jpeg, .gif, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2:
-            return picture
+            let decoded = try decoder?.decoded(opened.image, shrink: shrink)
+            picture = opened.with(try decoded ?? opened.image.averaged(by: shrink))
+        case .jpeg:
+            let decoder = beginning == .streamed ? nil : JPEGDecoder(file, like: opened.image, shrink: shrink)
+            let decoded = beginning == .held ? try decoder?.decoded() : try decoder?.streamed()
+            picture = decoded.map(opened.with) ?? opened
+        case .gif, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2:
+            picture = opened
+        }
+        return beginning == .held ? try picture.inMemory() : picture
+    }
+
+    /// Reads the rows of a picture as they are decoded. A decoder of this program finds a fault when they are read: then
+    /// libvips decodes, and they are read once more.
+    func fallingBack<Value>(_ opened: Picture, shrink: Int, _ read: (Picture) throws -> Value) throws -> Value {
+        let decoded = try decoded(opened, shrink: shrink, .scaled)
+        guard facts.format == .jpeg, decoded.image !== opened.image else { return try read(decoded) }
+        do {
+            return try read(decoded)
+        } catch {
+            _ = VipsLibrary.takeErrors()
+            return try read(opened)
         }
     }
 

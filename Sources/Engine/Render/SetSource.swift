@@ -40,7 +40,7 @@ extension Renderer {
         let trial = DecoderTrial {}
         let starts = try judging(trial) { try self.starts(from: lists) }
         return try render(
-            Beginning(starts: starts, metadata: metadata, warnings: warnings), wanted: wanted, to: outputs, trial: trial
+            Starts(frames: starts, metadata: metadata, warnings: warnings), wanted: wanted, to: outputs, trial: trial
         )
     }
 
@@ -52,7 +52,11 @@ extension Renderer {
                 let way = plan.members[member]
                 let probed = try source.member(member)
                 return try judging(
-                    DecoderTrial { try probed.reopened(shrink: 1, tolerance: pipeline.tolerance).image.evaluated() }
+                    DecoderTrial {
+                        try probed.decoded(
+                            probed.reopened(shrink: 1, tolerance: pipeline.tolerance), shrink: 1, .streamed
+                        ).image.evaluated()
+                    }
                 ) {
                     let (picture, _, _) = try decode(probed, way, isWhole: true)
                     let shared = try run(way.shared, on: Frames([picture]), RenderContext(assets: assets))
@@ -67,7 +71,7 @@ extension Renderer {
     private func starts(from lists: [[Picture]]) throws -> [Frames] {
         guard let list = lists.first, !plan.shared.isEmpty else { return lists.map { Frames($0) } }
         var joined = try run(plan.shared, on: Frames(list), RenderContext(assets: assets))
-        if plan.holdsShared { joined = try joined.map { try $0.inMemory() } }
+        if plan.sharing == .held { joined = try joined.map { try $0.inMemory() } }
         return plan.renditions.map { $0.format.supportsAnimation ? joined : Frames([joined.pictures[0]]) }
     }
 
@@ -80,7 +84,9 @@ extension Renderer {
             try source.naming(index) {
                 let member = try source.member(index)
                 let trial = DecoderTrial {
-                    try member.reopened(way.load, tolerance: pipeline.tolerance).image.evaluated()
+                    try member.decoded(
+                        member.reopened(way.load, tolerance: pipeline.tolerance), shrink: way.load.shrink, .streamed
+                    ).image.evaluated()
                 }
                 let (picture, found, said) = try judging(trial) { try decode(member, way) }
                 // The metadata of the first member is that of the whole.
@@ -110,8 +116,8 @@ extension Renderer {
     ) throws -> (Picture, SourceMetadata, [Warning]) {
         let shrink = isWhole ? 1 : way.load.shrink
         let picture = try source.reopened(shrink: shrink, tolerance: pipeline.tolerance)
-        let upright = try (way.load.isHeldInMemory ? source.inMemory(picture, shrink: shrink) : picture).upright(
-            orientation: way.facts.orientation)
+        let upright = try source.decoded(picture, shrink: shrink, way.load.beginning)
+            .upright(orientation: way.facts.orientation)
         let (converted, warnings) = try converted(upright)
         return (converted, SourceMetadata(picture.image), try warnings + source.warnings(pipeline.tolerance))
     }

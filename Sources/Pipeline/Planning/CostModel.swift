@@ -5,7 +5,7 @@ package struct CostModel {
     let load: LoadPlan
     let decoded: PictureInfo
     let shared: [PlannedStage]
-    let scalesAtOnce: Bool
+    let sharing: Sharing
     let renditions: [RenditionPlan]
     var assets: [AssetFacts] = []
 
@@ -27,12 +27,12 @@ package struct CostModel {
     /// What the shared stages hold, and then each rendition in its turn.
     private var work: Int {
         let shared = HeldPictures.held(by: shared[...], factor: load.ratio, isInputHeld: true)
-        guard !scalesAtOnce else {
+        guard sharing != .scaled else {
             // What came before is let go when all of it has been scaled.
             let scaled = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
             let own = renditions.map { rendition in
                 let first = rendition.scaledFirst
-                let turned = load.turnsLate && source.orientation > 1 ? first : 0
+                let turned = load.beginning == .scaled && source.orientation > 1 ? first : 0
                 // Its first stage finds the scaled picture made.
                 return saturating(turned, rendition.held(from: 1, isMade: first))
             }
@@ -40,7 +40,7 @@ package struct CostModel {
         }
         let isScaled = self.shared.contains(where: \.isScaling)
         let result = self.shared.last.map { $0.output.scaled(by: isScaled ? 1 : load.ratio).bytes }
-        let holdsShared = renditions.needInMemory(self.shared)
+        let holdsShared = sharing == .held && !self.shared.isEmpty
         let kept = holdsShared ? result ?? 0 : shared.kept
         let means = load.shrinks.filter { $0 > load.shrink }.map { shrink in
             let ratio = shrink / load.shrink
@@ -83,7 +83,7 @@ package struct CostModel {
     /// The picture as the decoder delivers it, if all of it is held. WebP is always decoded as a whole, with all its
     /// frames.
     private var loaded: Int {
-        guard load.isHeldInMemory || source.format == .webp else { return 0 }
+        guard load.beginning == .held || source.format == .webp else { return 0 }
         var delivered = decoded.resized(to: loadedSize)
         // It is held in its own colors.
         if source.colour.bands > delivered.colour.bands { delivered.colour = source.colour }
@@ -93,7 +93,7 @@ package struct CostModel {
     /// The same in the colors that stages work in, if several renditions read it.
     private var converted: Int {
         let isConverted = source.colour != decoded.colour || (source.hasProfile && !decoded.keepsProfile)
-        guard isConverted, shared.isEmpty, renditions.count > 1, !scalesAtOnce else { return 0 }
+        guard isConverted, shared.isEmpty, sharing == .held else { return 0 }
         return decoded.resized(to: loadedSize).bytes
     }
 
@@ -164,13 +164,6 @@ package struct CostModel {
             case .gif: 5
             }
         return megapixels * secondsPerMegapixel
-    }
-}
-
-extension [RenditionPlan] {
-    /// The result of shared stages is held, for several renditions or for a stage that reads out of order.
-    func needInMemory(_ shared: [PlannedStage]) -> Bool {
-        !shared.isEmpty && (count > 1 || contains { $0.steps.first?.plan.isStreaming == false })
     }
 }
 

@@ -117,14 +117,15 @@ package struct Planner: Sendable {
         let scalesAtOnce =
             renditions.allSatisfy { $0.firstScaling != nil && $0.steps[0].input.frames == base.frames }
             && (base.frames == 1 || (shared.isEmpty && source.orientation == 1))
-        let load = loadPlan(source, decoded, shared: shared, renditions: renditions, scalesAtOnce: scalesAtOnce)
+        let sharing = Sharing(renditions, after: shared, scalesAtOnce: scalesAtOnce)
+        let load = loadPlan(source, decoded, shared: shared, renditions: renditions, sharing)
         let cost = CostModel(
-            source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce,
+            source: source, load: load, decoded: decoded, shared: shared, sharing: sharing,
             renditions: renditions, assets: Array(assets.values))
         // To be looked at, all pixels are decoded however small the renditions are, converted, and turned.
         let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(by: isMeasured ? 4 : 0)
         return SourcePlan(
-            source: source, load: load, decoded: decoded, shared: shared, scalesAtOnce: scalesAtOnce,
+            source: source, load: load, decoded: decoded, shared: shared, sharing: sharing,
             renditions: renditions,
             memory: saturating(cost.memory, overflow ? .max : looking),
             time: TimeBound(limits, pixelSeconds: cost.seconds),
@@ -285,26 +286,30 @@ package struct Planner: Sendable {
 
     private func loadPlan(
         _ source: SourceFacts, _ decoded: PictureInfo, shared: [PlannedStage], renditions: [RenditionPlan],
-        scalesAtOnce: Bool
+        _ sharing: Sharing
     ) -> LoadPlan {
         // Turning and mirroring upside down need the last rows first; frames are cut out of one tall picture.
         let readsOutOfOrder = source.orientation > 2 || decoded.frames > 1
         let first = shared.first ?? renditions.first?.steps.first
-        // What is scaled while it is loaded is turned afterwards, when it is small.
-        let turnsLate = scalesAtOnce && shared.isEmpty
+        let isReadAgain = shared.isEmpty && renditions.count > 1
+        let beginning: Beginning =
+            if sharing == .scaled && shared.isEmpty {
+                .scaled
+            } else {
+                readsOutOfOrder || isReadAgain || first?.plan.isStreaming == false ? .held : .streamed
+            }
         let shrinks = renditions.map {
             ShrinkOnLoad.factor(
-                for: source, shared: shared, own: $0.steps, save: $0.rendition.save, scalesWhatIsDecoded: turnsLate)
+                for: source, shared: shared, own: $0.steps, save: $0.rendition.save,
+                scalesWhatIsDecoded: beginning == .scaled)
         }
         let enlargements = renditions.map {
             Enlargement.factor(
                 for: source, decoded.size, path: shared + $0.steps, maximumPixels: limits.maximumPixels)
         }
-        let isReadAgain = shared.isEmpty && renditions.count > 1
-        let isHeld = !turnsLate && (readsOutOfOrder || isReadAgain || first?.plan.isStreaming == false)
         return LoadPlan(
             scale: decoded.size.width / source.uprightSize.width, shrinks: shrinks, enlargements: enlargements,
-            loadsAllFrames: decoded.frames > 1, isHeldInMemory: isHeld, turnsLate: turnsLate)
+            loadsAllFrames: decoded.frames > 1, beginning: beginning)
     }
 
     // MARK: - Warnings

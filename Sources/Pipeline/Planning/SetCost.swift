@@ -3,6 +3,7 @@
 struct SetCost {
     let members: [MemberPlan]
     let shared: [PlannedStage]
+    let sharing: Sharing
     let renditions: [RenditionPlan]
     /// The members are looked at in full size first.
     let isMeasured: Bool
@@ -60,7 +61,7 @@ struct SetCost {
         members.map { member in
             let steps = member.shared + (member.own.max { $0.count < $1.count } ?? [])
             return CostModel(
-                source: member.facts, load: member.load, decoded: member.decoded, shared: steps, scalesAtOnce: false,
+                source: member.facts, load: member.load, decoded: member.decoded, shared: steps, sharing: .streamed,
                 renditions: []
             ).memory
         }.max() ?? CostModel.base
@@ -69,8 +70,7 @@ struct SetCost {
     /// What comes after: the joined picture if it is held, and the renditions one after the other.
     private var joining: Int {
         // The frames of an animation are the members that are held already.
-        let isHeld = renditions.needInMemory(shared)
-        let joined = isHeld ? shared.last.map { $0.output.frames > 1 ? 0 : $0.output.bytes } ?? 0 : 0
+        let joined = sharing == .held ? shared.last.map { $0.output.frames > 1 ? 0 : $0.output.bytes } ?? 0 : 0
         let each =
             renditions.map { saturating(behindJoin($0.steps, isShared: !shared.isEmpty), CostModel.saving($0)) }.max()
             ?? 0

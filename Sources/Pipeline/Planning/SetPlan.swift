@@ -78,15 +78,16 @@ extension Planner {
                 own: own.map { $0.isEmpty ? [] : $0[member] },
                 renditions: renditions)
         }
+        let sharing = Sharing(renditions, after: shared)
         let cost = SetCost(
-            members: plans, shared: shared, renditions: renditions,
+            members: plans, shared: shared, sharing: sharing, renditions: renditions,
             isMeasured: needsMeasurement && measurements.isEmpty,
             assets: Array(assets.values))
         let frames = shared.last?.output.frames ?? 1
         return SourcePlan(
             source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared,
-            scalesAtOnce: false,
-            renditions: renditions, memory: cost.memory, time: TimeBound(limits, pixelSeconds: cost.seconds),
+            sharing: sharing, renditions: renditions, memory: cost.memory,
+            time: TimeBound(limits, pixelSeconds: cost.seconds),
             warnings: memberWarnings(about: members, first: plans[0], renditions: renditions)
                 + warnings(of: shared, renditions, frames: frames))
     }
@@ -163,7 +164,7 @@ extension Planner {
         let firsts = shared.first.map { [$0] } ?? own.compactMap(\.first)
         let isReadAgain = own.filter { !$0.isEmpty }.count > 1
         let isHeld = facts.orientation > 2 || isReadAgain || firsts.contains { !$0.plan.isStreaming }
-        let load = LoadPlan(shrinks: factors, loadsAllFrames: false, isHeldInMemory: isHeld, turnsLate: false)
+        let load = LoadPlan(shrinks: factors, loadsAllFrames: false, beginning: isHeld ? .held : .streamed)
         return MemberPlan(facts: facts, load: load, decoded: decoded, shared: shared, own: own)
     }
 

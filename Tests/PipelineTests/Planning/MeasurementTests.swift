@@ -89,7 +89,7 @@ struct MeasurementTests {
         let before = try plan(text, .png(4000, 3000), catalogue: Self.catalogue)
         let after = try plan(text, .png(4000, 3000), catalogue: Self.catalogue, measurements: measured)
         #expect(before.memory >= after.memory)
-        #expect(before.load.isHeldInMemory)
+        #expect(before.load.beginning == .held)
     }
 
     @Test

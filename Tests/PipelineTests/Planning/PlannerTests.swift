@@ -111,46 +111,50 @@ struct PlannerTests {
         var shared: [String] = []
         var scale = "1"
         var orientation = 1
-        let isHeld: Bool
-        var holdsShared = false
+        let beginning: Beginning
+        var sharing = Sharing.streamed
         var testDescription: String { "\(shared) \(stages) \(scale) \(orientation)" }
     }
 
     @Test(
         arguments: [
-            Holding(stages: ["resize: { size: 10 }"], isHeld: false),
-            Holding(stages: ["flip: { axis: horizontal }"], isHeld: false),
-            Holding(stages: ["flip: { axis: vertical }"], isHeld: true),
-            Holding(stages: ["rotate: { angle: 90 }"], isHeld: true),
-            Holding(shared: ["rotate: { angle: 90 }"], isHeld: true),
+            Holding(stages: ["flip: { axis: horizontal }"], beginning: .streamed),
+            Holding(stages: ["flip: { axis: vertical }"], beginning: .held),
+            Holding(stages: ["rotate: { angle: 90 }"], beginning: .held),
+            Holding(shared: ["rotate: { angle: 90 }"], beginning: .held),
             Holding(
-                stages: ["crop: { width: 10, height: 10 }", "resize: { size: 5 }"], scale: "[1, 2]", isHeld: true,
-                holdsShared: true),
+                stages: ["crop: { width: 10, height: 10 }", "resize: { size: 5 }"], scale: "[1, 2]", beginning: .held,
+                sharing: .held),
             Holding(
                 stages: ["crop: { width: 10, height: 10 }", "resize: { size: 5 }"], shared: ["inset: { all: 5 }"],
-                scale: "[1, 2]",
-                isHeld: false, holdsShared: true),
-            Holding(orientation: 2, isHeld: false), Holding(orientation: 3, isHeld: true),
-            Holding(orientation: 6, isHeld: true),
+                scale: "[1, 2]", beginning: .streamed, sharing: .held),
+            Holding(orientation: 2, beginning: .streamed), Holding(orientation: 3, beginning: .held),
+            Holding(orientation: 6, beginning: .held),
             // What every rendition scales first is scaled while it is loaded, and turned when it is small.
-            Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", isHeld: false),
-            Holding(stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]", isHeld: false),
-            Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", orientation: 6, isHeld: false),
-            Holding(stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], orientation: 6, isHeld: true),
+            Holding(stages: ["resize: { size: 10 }"], beginning: .scaled, sharing: .scaled),
+            Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", beginning: .scaled, sharing: .scaled),
             Holding(
-                stages: ["resize: { size: 10, kernel: nearest }"], scale: "[1, 2]", isHeld: true, holdsShared: true),
+                stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]", beginning: .streamed,
+                sharing: .scaled),
+            Holding(
+                stages: ["resize: { size: 10 }"], scale: "[1, 2]", orientation: 6, beginning: .scaled, sharing: .scaled),
+            Holding(
+                stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], orientation: 6, beginning: .held,
+                sharing: .scaled),
+            Holding(
+                stages: ["resize: { size: 10, kernel: nearest }"], scale: "[1, 2]", beginning: .held, sharing: .held),
         ])
     func `the decoded picture is held only where rows are needed again or out of order`(item: Holding) throws {
         let source = SourceFacts(format: .png, size: PixelSize(60, 40), orientation: item.orientation)
         let plan = try plan(onePipeline(item.stages, shared: item.shared, scale: item.scale), source)
-        #expect(plan.load.isHeldInMemory == item.isHeld)
-        #expect(plan.holdsShared == item.holdsShared)
+        #expect(plan.load.beginning == item.beginning)
+        #expect(plan.sharing == item.sharing)
     }
 
     @Test
     func `an animation is held, since frames are cut out of one tall picture`() throws {
-        #expect(try plan(onePipeline([], save: "{ format: webp }"), .gif(40, 30, frames: 2)).load.isHeldInMemory)
-        #expect(try !plan(onePipeline([], save: "{ format: png }"), .gif(40, 30, frames: 2)).load.isHeldInMemory)
+        #expect(try plan(onePipeline([], save: "{ format: webp }"), .gif(40, 30, frames: 2)).load.beginning == .held)
+        #expect(try plan(onePipeline([], save: "{ format: png }"), .gif(40, 30, frames: 2)).load.beginning != .held)
     }
 
     // MARK: - Warnings

@@ -1,0 +1,47 @@
+// One rendition, from what it begins with to its file.
+import Pipeline
+import Stages
+import Vips
+
+extension Renderer {
+    func render(
+        _ rendition: RenditionPlan, from start: Frames, resized: Bool, _ metadata: SourceMetadata, to output: OpenFile
+    ) throws -> (size: RenderedSize, warnings: [Warning]) {
+        let context = RenderContext(assets: assets)
+        // Turned once: encoders that take a whole picture, and stages that read rows twice, would turn it for each use.
+        let isTurned = plan.load.beginning == .scaled && plan.source.orientation > 1
+        let start = isTurned ? try start.map { try $0.inMemory() } : start
+        var frames = try run(rendition.steps, on: start, context, resized: resized)
+        let save = rendition.rendition.save
+        let watch = AlphaWatch()
+        if let background = rendition.background {
+            frames = try frames.map {
+                try $0.promoted(to: rendition.output.colour).flattened(onto: background, watch: watch)
+            }
+        }
+        if rendition.output.depth == .sixteen { frames = try frames.map { try $0.inSixteenBits() } }
+        let policy = save.metadata
+        let keepsProfile = pipeline.profile == .keep
+        let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays
+        let texts = rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
+        // The specification of thumbnails knows 8 bits only, and so does libvips' search for a palette, which cuts what
+        // is above.
+        let isEight = rendition.output.depth == .eight && rendition.format == .png
+        if texts != nil || isEight { frames = try frames.map { try $0.inEightBits() } }
+        let whole = try frames.joined(for: rendition.format, delays: delays)
+        let (coloured, converted) = keepsProfile ? try whole.keepingColours(in: rendition.format, output) : (whole, [])
+        let (image, keepsNothing) = try metadata.applied(
+            to: coloured, policy: policy, format: rendition.format, keepsProfile: keepsProfile)
+        try Saver(settings: save, picture: rendition.output).save(image, to: output, strip: keepsNothing)
+        if let texts { try PNGTexts.add(texts, to: output) }
+        let slowed = Warning(
+            .animationSlowed,
+            "'\(rendition.title)': gif shows frames for at least \(Frames.shortestInGIF) ms, or browsers play them at 100 ms"
+        )
+        let flattened = Warning(
+            .alphaFlattened, "'\(rendition.title)' is saved without transparency, drawn on \(save.background.written)")
+        let warnings =
+            converted + (delays == frames.delays ? [] : [slowed]) + (watch.sawTransparency ? [flattened] : [])
+        return (RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count), warnings)
+    }
+}

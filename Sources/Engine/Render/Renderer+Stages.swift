@@ -1,0 +1,45 @@
+// The stages of a plan, one after the other.
+import Pipeline
+import Stages
+import Vips
+
+extension Renderer {
+    /// - Parameter resized: whether the decoder made `start` smaller than planned, or larger, for the first stage that
+    ///   scales to make up for.
+    func run(
+        _ steps: [PlannedStage], on start: Frames, _ context: RenderContext, resized: Bool = false
+    ) throws -> Frames {
+        var frames = start
+        var isResized = resized
+        for (index, step) in steps.enumerated() {
+            // The first stage's input was held while loading, if it needs that.
+            if index > 0 {
+                frames = try step.plan.isStreaming ? frames.keepingRows() : frames.map { try $0.inMemory() }
+            }
+            do {
+                frames = try step.render(frames, in: context)
+            } catch let error as VipsError {
+                guard error.reason == .failed else {
+                    throw Failure(
+                        .internal, stage: step.name, "the stage asked libvips for what it cannot do",
+                        detail: error.description)
+                }
+                throw FailedOperation(.internal, stage: step.name, "'\(step.name)' failed on this picture", error)
+            }
+            isResized = isResized && step.plan.sizeDependence == .anySize
+            try check(frames, against: step, isResized: isResized)
+        }
+        return frames
+    }
+
+    /// Plan and pixels must agree.
+    private func check(_ frames: Frames, against step: PlannedStage, isResized: Bool) throws {
+        let planned = step.output
+        for picture in frames.pictures
+        where picture.pixels != planned.pixels || !(isResized || picture.size == planned.size) {
+            let found = "\(picture.size) in \(picture.pixels)"
+            throw Failure(
+                .internal, stage: step.name, "planned \(planned.size) in \(planned.pixels), rendered \(found)")
+        }
+    }
+}

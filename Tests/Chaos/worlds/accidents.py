@@ -3,6 +3,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import signal
 import sqlite3
 import stat
 import struct
@@ -50,13 +51,35 @@ class Accidents:
 
     def do_save_ledger(self, daemon):
         daemon = self.household.daemons[daemon]
+        ledger, log, _ = self.ledgers(daemon)
+        backup = daemon.path("ledger.backup")
         try:
-            with contextlib.closing(sqlite3.connect("file:%s?mode=ro" % self.ledgers(daemon)[0], uri=True, timeout=5)) as ledger:
-                with contextlib.closing(sqlite3.connect(daemon.path("ledger.backup"))) as copy:
-                    ledger.backup(copy)
-        except sqlite3.Error:
+            with contextlib.closing(sqlite3.connect("file:%s?mode=ro" % ledger, uri=True, timeout=1)) as source:
+                # `backup` itself waits for as long as it is locked.
+                source.execute("SELECT 1 FROM sqlite_master").fetchone()
+                with contextlib.closing(sqlite3.connect(backup)) as copy:
+                    source.backup(copy)
+        except sqlite3.Error as error:
             with contextlib.suppress(OSError):
-                os.unlink(daemon.path("ledger.backup"))
+                os.unlink(backup)
+            if "locked" in str(error) and daemon.is_alive and not daemon.stopped:
+                self.snapshot(daemon, ledger, log, backup)
+
+    def snapshot(self, daemon, ledger, log, backup):
+        """As a snapshot of a file system has a ledger that is locked: as it is at one moment."""
+        os.kill(daemon.process.pid, signal.SIGSTOP)
+        try:
+            shutil.copy(ledger, backup)
+            shutil.copy(log, backup + "-wal")
+        except OSError:
+            for file in (backup, backup + "-wal"):
+                with contextlib.suppress(OSError):
+                    os.unlink(file)
+        finally:
+            os.kill(daemon.process.pid, signal.SIGCONT)
+        if os.path.exists(backup):
+            with contextlib.closing(sqlite3.connect(backup)) as copy:
+                copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def do_ledger(self, daemon, what, by):
         who, daemon = daemon, self.household.daemons[daemon]

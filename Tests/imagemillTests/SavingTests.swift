@@ -165,6 +165,24 @@ import Vips
         #expect(white.allSatisfy { $0 >= (expected == .sixteen ? 65_520 : 255) }, "\(white)")
     }
 
+    /// The bytes of the file are asked, since libvips shows words of its own.
+    @Test(arguments: ["jpeg", "webp", "png", "avif"], ["copyright", "keep"])
+    func `names stay as they were written, whatever their letters`(format: String, policy: String) async throws {
+        let runner = try CommandRunner()
+        let (artist, copyright) = ("Zoë Müller", "© 2026 Łódź, 日本 (all)")
+        let exif = try #require(Rights(creator: [artist], copyright: copyright).exif)
+        let picture = try await SamplePicture.jpeg.bytes
+        let segment = [0xFF, 0xE1, UInt8((exif.count + 2) >> 8), UInt8((exif.count + 2) & 0xFF)] + exif
+        try runner.folder.write(Array(picture.prefix(2)) + segment + picture.dropFirst(2), to: "in/a.jpg")
+        #expect(try await runner.render(save: "{ format: \(format), metadata: \(policy) }").exit == 0)
+        let name = try #require(runner.files(in: "out").first { $0.hasPrefix("a.") && !$0.hasSuffix(".json") })
+        let file = try runner.bytes("out/" + name)
+        for text in [artist, copyright] {
+            // A NUL ends it in EXIF, and nothing else.
+            #expect(file.firstRange(of: Array(text.utf8) + [0]) != nil, "\(text) in \(name)")
+        }
+    }
+
     @Test func `copyright, artist and licence stay; the position and the camera go`() async throws {
         let runner = try CommandRunner()
         let packet = """

@@ -83,7 +83,16 @@ final class SourceMetadata {
                     if let iptc, held.contains("iptc-data") { editor.set("iptc-data", blob: photoshopResource(iptc)) }
                 }, false
             )
-        case .copyright where !rights.isEmpty: return (try stripped(image).editingMetadata(sign), false)
+        case .copyright where !rights.isEmpty:
+            let block = exifRights.exif
+            let exif = if let block { try EXIFFields(block) } else { nil as EXIFFields? }
+            return (
+                try stripped(image).editingMetadata { editor in
+                    // In XMP, which every format but GIF can hold, and in EXIF for programs that read nothing else.
+                    editor.set("xmp-data", blob: rights.xmpPacket())
+                    exif?.add(to: editor)
+                }, false
+            )
         case .copyright, .strip:
             // `JPEGEncoder` wants a picture in memory, which a stripped one is not. With its option `strip`, libvips
             // leaves metadata out of a JPEG too, but up to 8.14.1 not out of a WebP.
@@ -137,24 +146,11 @@ final class SourceMetadata {
         return Array("Photoshop 3.0\0".utf8) + resource
     }
 
-    /// In XMP, which every format but GIF can hold, and in EXIF for programs that read nothing else.
-    private func sign(_ editor: MetadataEditor) {
-        editor.set("xmp-data", blob: rights.xmpPacket())
-        if let copyright = exifRights.copyright { editor.set("exif-ifd0-Copyright", string: exifText(copyright)) }
-        if !exifRights.creator.isEmpty {
-            editor.set("exif-ifd0-Artist", string: exifText(exifRights.creator.joined(separator: "; ")))
-        }
-    }
-
     /// IPTC names another owner than the blocks that count more. EXIF keeps its own words.
     private var isContradicted: Bool {
         let iptc = iptc.map { Rights(iptc: $0) } ?? Rights()
         return ![rights, exifRights].contains { iptc.merged(over: $0) == $0 }
     }
-
-    /// A text as libvips passes it to EXIF: it cuts off all from the last ` (` on, in which it describes a field that
-    /// it has read.
-    private func exifText(_ text: String) -> String { text + " (ASCII)" }
 
     /// That something was removed, and what.
     func warnings(for renditions: [RenditionPlan]) -> [Warning] {

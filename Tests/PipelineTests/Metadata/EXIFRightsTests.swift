@@ -42,6 +42,15 @@ import Testing
         #expect(Rights(exif: block([(315, [0x4A, 0x6F, 0x73, 0xE9, 0])])).creator == ["José"])
     }
 
+    @Test(arguments: [
+        ("Zoë Müller", "© 2026 Łódź"), ("", "x"), ("Al", ""), ("山田太郎", "日本"), ("", ""),
+        (String(repeating: "ü", count: 4000), "end"),
+    ])
+    func `a block that is written is read again`(artist: String, copyright: String) {
+        let rights = Rights(creator: artist.isEmpty ? [] : [artist], copyright: copyright.isEmpty ? nil : copyright)
+        #expect(rights.exif.map { Rights(exif: $0) } ?? Rights() == rights)
+    }
+
     @Test
     func `a damaged block says nothing and harms nobody`() {
         let whole = block([(315, Array("Somebody\0".utf8)), (33_432, Array("Somebody else\0".utf8))])

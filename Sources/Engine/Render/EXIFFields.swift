@@ -1,0 +1,35 @@
+// An EXIF block on its way into a picture.
+import Pipeline
+import Vips
+
+/// An EXIF block and its fields as libvips reads them. A text that is set on a picture it translates to ASCII ("Müller"
+/// to "Muller"); those that it finds in the block as it has read them it leaves alone.
+struct EXIFFields {
+    private let picture: Image
+
+    /// A JPEG's segment has two bytes for its length, and its mark has two.
+    private static let longest = 0xFFFF - 2
+
+    /// - Parameter block: with `Exif\0\0` in front.
+    /// - Returns: nil if it is too long for a JPEG.
+    init?(_ block: [UInt8]) throws(VipsError) {
+        guard block.count <= Self.longest else { return nil }
+        let length = block.count + 2
+        // All of a JPEG of one gray pixel that is read before pixels are decoded.
+        let head: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 0xFF)]
+        let frame: [UInt8] = [0xFF, 0xC0, 0, 11, 8, 0, 1, 0, 1, 1, 1, 0x11, 0]
+        let scan: [UInt8] = [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0, 0xFF, 0xD9]
+        let source = try Source(bytes: head + block + frame + scan)
+        picture = try Operation(Loader.operation(for: .jpeg), [("source", .source(source))]).image()
+    }
+
+    func add(to editor: MetadataEditor) {
+        for field in picture.fields where field.hasPrefix("exif-") {
+            if let bytes = picture.blob(field) {
+                editor.set(field, blob: bytes)
+            } else if let text = picture.string(field) {
+                editor.set(field, string: text)
+            }
+        }
+    }
+}

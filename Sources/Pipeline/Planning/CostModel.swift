@@ -10,7 +10,7 @@ package struct CostModel {
     var assets: [AssetFacts] = []
 
     /// What a worker needs before it has any picture: libraries, tables, buffers of lines, and `keptMemory`.
-    package static let base = 96 << 20
+    package static let base = 80 << 20
     /// The least memory for all workers to recommend: a small picture fits.
     package static let smallestBudget = "128M"
     /// Freed memory that a worker keeps at most from one picture to a smaller one.
@@ -110,7 +110,7 @@ package struct CostModel {
                 ? source.pixelBytes : source.isDecodedAsAWhole ? 13 * source.pixelBytes / 4 + (128 << 10) : 0
         // The file, and RGBA and alpha as the decoder has them if there are no losses; besides, two frames, or what is
         // made smaller afterwards.
-        case .webp: saturating(source.bytes, (source.isAnimated ? 12 : load.shrink > 1 ? 9 : 5) * pixels)
+        case .webp: saturating(source.bytes, (source.isAnimated ? 12 : load.shrink > 1 ? 10 : 5) * pixels)
         case .gif: 4 * 2 * delivered
         // A file may be one strip.
         case .tiff: source.pixelBytes
@@ -142,13 +142,13 @@ package struct CostModel {
             if options.takesWhole(bytes: output.bytes) {
                 4 * output.bytes
             } else {
-                options.paletteColors != nil ? 9 * pixels : options.progressive ? output.bytes : 0
+                options.paletteColors != nil ? 16 * pixels : options.progressive ? output.bytes : 0
             }
         // Alpha is packed without losses beside the colours.
         case .webp(let options): (options.lossless ? 40 : output.hasAlpha ? 64 : 24) * pixels + output.bytes
         case .avif: (40 + (output.hasAlpha ? 24 : 0) + (output.depth == .eight ? 0 : 24)) * pixels
         case .tiff: 0
-        case .gif: 12 * pixels + output.bytes
+        case .gif: 18 * pixels + output.bytes
         }
     }
 

@@ -34,10 +34,16 @@ struct HeldPictures {
         return held
     }
 
-    /// Some rows of all pictures that pass through a stage.
+    /// Some rows of all pictures that pass through a stage, of each of their frames: of small ones no more than all, in
+    /// floating point and twice.
     static func rows(of pictures: [PictureInfo], in step: PlannedStage) -> Int {
-        let sides = pictures.map { saturating($0.size.width, $0.size.height) }.reduce(0, saturating)
-        let (rows, overflow) = sides.multipliedReportingOverflow(by: 128 * max(step.input.bands, step.output.bands))
+        let pixels = pictures.map { picture -> Int in
+            let some = min(
+                128 * saturating(picture.size.width, picture.size.height), 2 * 4 * picture.size.area + 65_536)
+            return some * picture.frames
+        }
+        let (rows, overflow) = pixels.reduce(0, saturating)
+            .multipliedReportingOverflow(by: max(step.input.bands, step.output.bands))
         return overflow ? .max : rows
     }
 }

@@ -261,6 +261,12 @@ extension Image {
         try call("Lab2XYZ", [("temp", .doubles(white))])
     }
 
+    /// Each number replaced by what a table has in its place.
+    /// - Parameter format: of the table's numbers, which the result has too.
+    package func maplut(_ table: [Double], _ format: BandFormat) throws(VipsError) -> Image {
+        try call("maplut", [("lut", .image(try Image(matrix: [table]).cast(format)))])
+    }
+
     /// Each pixel's bands multiplied by a matrix.
     /// - Parameter rows: one for each band of the result.
     package func recomb(_ rows: [[Double]]) throws(VipsError) -> Image {

@@ -38,6 +38,9 @@ let everyStage = [
     "overlay: { image: colour, tile: true }",
     "overlay: { image: grey, stages: [ { frame: { width: 5, height: 5 } }, { mask: { shape: circle } } ] }",
     "mask: { image: colour }", "mask: { image: grey }",
+    "border: { width: 1, grow: true }", "border: { width: 10%, color: '#ff000080', grow: true, corner-radius: 4 }",
+    "border: { width: 3, color: white, grow: true, corner-radius: 50% }",
+    "adjust: { exposure: 0.5, contrast: 1.2 }", "adjust: { saturation: 0.3, gamma: 1.4 }", "adjust: { gamma: 1 }",
     "sharpen", "blur: { sigma: 2 }", "grayscale", "tint: { color: '#0a84ff' }", "tint: { color: '#80808080' }",
 ]
 

@@ -55,6 +55,8 @@ struct PixelsPerPointTests {
             "viewport: { width: 120, height: 90, content-inset: { top: 20 }, reveal: { x: 150, y: 120, width: 40, height: 40 }, background: white }",
         ],
         "mask": ["mask: { corner-radius: 60 }", "mask: { shape: circle }", "mask: { image: mark }"],
+        "border": ["border: { width: 20, color: red, grow: true }", "border: { width: 10%, corner-radius: 40 }"],
+        "adjust": ["adjust: { exposure: 0.5, saturation: 0.5 }"],
         "overlay": [
             "overlay: { image: mark, anchor: bottom-trailing, offset: { x: 40, y: 20 } }",
             "overlay: { image: mark, width: 100, anchor: top-leading, avoid: { x: 20, y: 10, width: 40, height: 60 }, spacing: 20 }",

@@ -116,7 +116,7 @@ import Testing
         let promised = [
             "resize", "frame", "crop", "inset", "rotate", "flip", "flatten", "opacity", "mask", "overlay", "sharpen",
             "blur", "grayscale",
-            "tint",
+            "tint", "border", "adjust",
         ]
         #expect(Set(promised).isSubset(of: names))
         try runner.folder.write(try await SamplePicture.png.bytes, to: "assets/badge.png")

@@ -147,6 +147,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         "viewport: { width: 300, height: 200, background: red }",
         "composite: { layers: [ { source: true }, { layers: [ { source: true, alpha: 0.5 }, { color: red } ], blend: multiply } ] }",
         "sharpen",
+        "border: { width: 5%, grow: true, color: '#ff000080', corner-radius: 10% }", "adjust: { saturation: 2 }",
         "blur: { sigma: 3 }", "blur: { sigma: 50 }", "grayscale", "tint: { color: '#0a84ff80' }",
     ]
 

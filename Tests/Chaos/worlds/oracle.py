@@ -221,7 +221,9 @@ class Oracle:
 
     def may_fail(self, source, note):
         # Of one name, the second source fails if that is the policy, and so does one whose name another program has.
-        return note.get("code") == "name-taken" and self.world.collision == "fail" and not self.is_alone(source)
+        # So does one that is rendered again when nothing says any more that its renditions are its own.
+        may_be_taken = not self.is_alone(source) or self.lost_names()
+        return note.get("code") == "name-taken" and self.world.collision == "fail" and may_be_taken
 
     def note(self, source):
         for digest in source.digests:

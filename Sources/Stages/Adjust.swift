@@ -72,7 +72,7 @@ package struct Adjust: Stage {
         return try adjusted.copy(interpretation: picture.pixels.interpretation)
     }
 
-    /// What becomes of a color value, 0…1.
+    /// A corrected color value, both 0…1.
     private func tone(_ value: Double) -> Double {
         let exposed = exposure == 0 ? value : Self.encoded(min(1, Self.light(value) * exp2(exposure)))
         let bright = pow(exposed, 1 / gamma) * brightness

@@ -16,12 +16,12 @@ package struct Border: Stage {
 
     package init(_ p: inout Parameters) {
         width = p.required("width", "How wide it is; a percentage is of the picture's shorter side.")
-        color = p.optional("color", .black, "Its color; where that is transparent, the picture shows through it.")
+        color = p.optional("color", .black, "Its color; if it is transparent, the picture shows through.")
         grows = p.optional(
             "grow", false, "true: it is drawn around the picture, which becomes larger; false: on the picture.")
         cornerRadius = p.optional(
             "corner-radius",
-            "The radius of its outer corners, at most half the shorter side; what is outside of them becomes transparent. A percentage is of the shorter side."
+            "The radius of its outer corners, at most half the shorter side; outside of them the picture is transparent. A percentage is of the shorter side."
         )
     }
 
@@ -31,7 +31,7 @@ package struct Border: Stage {
         let inner: PixelBox
         /// Where the incoming picture is.
         let offset: PixelOffset
-        /// Of the outer corners, in pixels; need not be whole.
+        /// The radius of the outer corners, in pixels; need not be whole.
         let radius: Double
         /// That of the inner corners.
         let innerRadius: Double
@@ -50,8 +50,8 @@ package struct Border: Stage {
         let pixels = width.pixels(of: side, scale: input.pixelsPerPoint)
         let margin = grows ? pixels : 0
         let size = PixelSize(input.size.width + 2 * margin, input.size.height + 2 * margin)
-        let inner = PixelSize(size.width - 2 * pixels, size.height - 2 * pixels)
-        guard inner.width > 0, inner.height > 0 else {
+        let (left, below) = (size.width - 2 * pixels, size.height - 2 * pixels)
+        guard left > 0, below > 0 else {
             throw PlanFailure(
                 .emptyResult, stage: Self.name,
                 "the border of \(pixels) pixels covers all of the picture of \(input.size); nothing would be left; "
@@ -64,7 +64,8 @@ package struct Border: Stage {
         let radius = min(wanted, Double(shorter) / 2)
         output.hasAlpha = input.hasAlpha || radius > 0 || (grows && !color.isOpaque)
         return Plan(
-            output: output, inner: PixelBox(PixelOffset(pixels, pixels), inner), offset: PixelOffset(margin, margin),
+            output: output, inner: PixelBox(PixelOffset(pixels, pixels), PixelSize(left, below)),
+            offset: PixelOffset(margin, margin),
             radius: radius, innerRadius: max(0, radius - Double(pixels)), ink: ink)
     }
 

@@ -186,6 +186,8 @@ class Ear(Observer):
                 self.pauses += 1
                 # A file system of ours may be slow where the machine has much to do.
                 is_slow = self.household.world.has_fuse and "does not answer" in inbox["paused"]["message"]
+                # One may have been broken while the daemon was asked.
+                recently = recently or not all(disk.is_whole for disk in self.household.disks.values())
                 if not recently and not is_slow and daemon.is_alive and not daemon.stopped:
                     self.actors.violated("pause", "%s's inbox %s is paused (%s: %s), and nothing is broken" % (
                         who, inbox["name"], inbox["paused"]["reason"], inbox["paused"]["message"]))

@@ -24,6 +24,9 @@ final class Progress: BatchObserver {
     /// The first warning of a version that is due to a file that was edited or that something else wrote.
     var foreignFile: Warning? { state.withLock { $0.foreignFile } }
 
+    /// How many sources have failed with each code.
+    var failures: [FailureCode: Int] { state.withLock { $0.failures } }
+
     func begin(sources: Int) { state.withLock { $0.begin(sources: sources) } }
     func finished(_ report: SourceReport, _ summary: BatchSummary) { state.withLock { $0.finished(report, summary) } }
     func end() { state.withLock { $0.clearLine() } }
@@ -47,6 +50,7 @@ private struct ProgressState {
     private(set) var hasEnvironmentFailure = false
     private(set) var warnings: [WarningCode: Int] = [:]
     private(set) var foreignFile: Warning?
+    private(set) var failures: [FailureCode: Int] = [:]
     private var explained: Set<FailureCode> = []
 
     init(showsLine: Bool, outbox: BytePath?) {
@@ -64,6 +68,10 @@ private struct ProgressState {
             clearLine()
             if [.diskFull, .outputNotWritable].contains(error.code) { hasEnvironmentFailure = true }
             printError("\(report.source.shown): \(paint.red(error.code.rawValue)): \(oneLine(error.message))")
+            failures[error.code, default: 0] += 1
+            if let line = error.detail?.split(whereSeparator: \.isNewline).first {
+                printError("  \(oneLine(String(line)))")
+            }
             // Once for each code, so that a thousand of them stay readable.
             if explained.insert(error.code).inserted { printError("  \(error.remedy(in: .command))") }
         }

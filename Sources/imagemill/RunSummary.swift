@@ -9,6 +9,7 @@ struct RunSummary {
     /// Nil if no report was written.
     let report: BytePath?
     let warnings: [WarningCode: Int]
+    var failures: [FailureCode: Int] = [:]
     /// The warnings were listed.
     let isVerbose: Bool
     /// How many files a search has found that are no pictures, by the reason.
@@ -23,8 +24,16 @@ struct RunSummary {
     var isFiltered = false
 
     var lines: [String] {
-        [sentence] + [warningsSentence].compactMap(\.self)
-            + [versionsSentence].compactMap(\.self)
+        [sentence] + [failuresSentence, warningsSentence, versionsSentence].compactMap(\.self)
+    }
+
+    /// Fewer failures than these are seen at a glance.
+    private static let manyFailures = 4
+
+    private var failuresSentence: String? {
+        guard !isDryRun, summary.failed >= Self.manyFailures else { return nil }
+        let counts = Dictionary(uniqueKeysWithValues: failures.map { ($0.key.rawValue, $0.value) })
+        return "\(summary.failed) failed: \(countedByCode(counts))"
     }
 
     private var sentence: String {

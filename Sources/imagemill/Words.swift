@@ -19,3 +19,24 @@ func passedOverClause(_ reasons: [NoPicture: Int]) -> String {
 func listed(_ words: [String]) -> String {
     words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
 }
+
+/// `12,345`.
+func grouped(_ number: Int) -> String {
+    let digits = Array(String(number.magnitude))
+    let parts = digits.indices.map { index in
+        let isStart = index > 0 && (digits.count - index) % 3 == 0
+        return (isStart ? "," : "") + String(digits[index])
+    }
+    return (number < 0 ? "-" : "") + parts.joined()
+}
+
+/// `1 inbox`, `12,345 inboxes`.
+func grouped(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+    "\(grouped(count)) \(count == 1 ? noun : plural ?? noun + "s")"
+}
+
+/// `9 corrupt, 3 too-many-pixels`: the most frequent first.
+func countedByCode(_ counts: [String: Int]) -> String {
+    counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \(oneLine($0.key))" }
+        .joined(separator: ", ")
+}

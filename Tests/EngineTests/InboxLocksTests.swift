@@ -69,6 +69,33 @@ import Testing
         }
     }
 
+    /// Root's `watch` beside a service once took the service's pictures.
+    @Test(
+        .enabled(if: TestMachine.isRoot, "only root can act as another user"),
+        arguments: [(65534, 0o755, true), (0, 0o777, true), (0, 0o755, false)] as [(uid_t, mode_t, Bool)])
+    func `an inbox that another user's imagemill has is refused if that user may take the files in it`(
+        owner: uid_t, mode: mode_t, isRefused: Bool
+    ) throws {
+        let program = folder.path("imagemill")
+        try FileManager.default.copyItem(atPath: "/usr/bin/flock", toPath: program)
+        #expect(chown(path("a/b").text, owner, 0) == 0 && chmod(path("a/b").text, mode) == 0)
+        let rival = Process()
+        rival.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+        rival.arguments = [
+            "--reuid=65534", "--clear-groups", program, "-x", folder.path("a/b"), "sh", "-c", "echo; exec cat",
+        ]
+        let (input, output) = (Pipe(), Pipe())
+        (rival.standardInput, rival.standardOutput) = (input, output)
+        try rival.run()
+        #expect(try output.fileHandleForReading.read(upToCount: 1)?.count == 1)
+        let sentence =
+            "cannot take the sources in '\(folder.path("a/b"))': another imagemill watch (process \(rival.processIdentifier) of 'nobody') takes them; "
+            + "stop one of the two, or give each an inbox of its own"
+        #expect(refusal("a/b") == (isRefused ? sentence : nil))
+        try input.fileHandleForWriting.close()
+        rival.waitUntilExit()
+    }
+
     @Test func `of a lock whose holder is not in the table it depends on who may open the folder`() throws {
         let folder = try Directory(path("e"))
         let table = LockTable([])

@@ -65,4 +65,28 @@ import Testing
                 == "cannot make the state folder '\(folder.path("file/state"))' ('state' in the mill file): Not a directory"
         )
     }
+
+    /// Files that root's `watch` made in the folder of a service could not be used by the service afterwards.
+    @Test(.enabled(if: TestMachine.isRoot, "only root writes into the folders of others"))
+    func `root leaves the state folder of another user alone, also one that its service has not used yet`() throws {
+        let folder = try TemporaryFolder()
+        for (name, file, owner, isRefused) in [
+            ("used", "ledger.sqlite", 65534, true), ("begun", "lock", 1000, true), ("own", "ledger.sqlite", 0, false),
+            ("service", nil, 100, true), ("person", nil, 1000, false),
+        ] as [(String, String?, uid_t, Bool)] {
+            let state = BytePath(folder.path(name))
+            try DurableFile.makeFolders(state)
+            if let file { try folder.write("", to: "\(name)/\(file)") }
+            let path = file.map { state.appending(BytePath($0)) } ?? state
+            #expect(chown(path.text, owner, 0) == 0)
+            let before = try folder.entries()
+            do {
+                _ = try StateLock(state: state)
+                #expect(!isRefused, "\(name)")
+            } catch let error as ForeignState {
+                #expect(isRefused && error == ForeignState(state: state, owner: ThisUser.name(of: owner)), "\(name)")
+                #expect(try folder.entries() == before)
+            }
+        }
+    }
 }

@@ -52,6 +52,14 @@ import Testing
         #expect(SuspendingClock.now - start < .seconds(40))
     }
 
+    /// A picture once failed for good because somebody had stopped its worker.
+    @Test(arguments: [0.5, 60])
+    func `a worker that a signal has stopped is given up, and its time is not to blame`(seconds: Double) throws {
+        let start = SuspendingClock.now
+        #expect(try loss(shell("kill -STOP $$; exec sleep 60"), seconds: seconds) == .stopped)
+        #expect(SuspendingClock.now - start < .seconds(50))
+    }
+
     @Test func `a worker that takes more processor time than it may is killed long before its deadline`() throws {
         var limits = Limits()
         limits.maximumProcessorMilliseconds = 200

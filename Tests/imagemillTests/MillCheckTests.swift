@@ -297,6 +297,26 @@ import Testing
         #expect(result.output.contains("will be in \(runner.folder.path)/here\n"), "\(result.output)\(result.errors)")
     }
 
+    /// Before its first start the service's user may not make the folder, and does not have to.
+    @Test(.enabled(if: TestMachine.isRoot, "only root can act as another user"))
+    func `nothing is said of a missing state folder that systemd makes, and all of one that nobody makes`() async throws
+    {
+        let runner = try runner("inboxes:\n  - { path: in, outbox: out, pipeline: p.yaml }\n")
+        let user = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+        let check = { (variable: String) in
+            try await runner.shell(
+                "cp -n \"$IMAGEMILL\" imagemill; mkdir -p out root; chmod 755 . root; chown 65534 in out; \(user) env -u STATE_DIRECTORY \(variable)=$PWD/root/imagemill ./imagemill check mill.yaml"
+            )
+        }
+        let made = try await check("STATE_DIRECTORY")
+        #expect(made.exit == 0 && !made.output.contains("warning"), "\(made)")
+        let other = try await check("XDG_STATE_HOME")
+        #expect(
+            other.output.contains(
+                "warning: the user 'nobody' may not write to '\(runner.folder.path("root"))', where the state folder"),
+            "\(other)")
+    }
+
     @Test func `the shipped mill file is good, and its folders are those that systemd makes`() async throws {
         let result = try await CommandRunner().run("check", Checkout.path + "/deploy/mill.yaml")
         #expect(result.exit == 0, "\(result.errors)")

@@ -23,6 +23,40 @@ import Testing
         #expect(runner.files(in: ".").sorted() == ["in/a.jpg", "in/sub/b.png", "p.yaml"])
     }
 
+    @Test(arguments: [false, true])
+    func `a pattern of --exclude that matches nothing is said, with what patterns are relative to`(isPlan: Bool)
+        async throws
+    {
+        let runner = try await runner()
+        try runner.folder.write("", to: "in/.git/x")
+        let excluded = ["in/a.jpg", "x/y", ".git", "b.*", "*.png", "sub"].flatMap { ["--exclude", $0] }
+        let command =
+            isPlan ? ["shard", "in", "--pipeline", "p.yaml", "-o", "plan"] : ["run", "p.yaml", "in/", "-o", "out"]
+        let result = try await runner.run(command + excluded)
+        #expect(result.exit == 0)
+        let warnings = result.errors.split(separator: "\n").filter { $0.contains("warning") }
+        // What is in an excluded folder is not looked at.
+        let about = "matched nothing; patterns are for paths below the folder that is searched:"
+        let other = "one without a slash is for names in all of its folders"
+        #expect(
+            warnings == [
+                "warning: --exclude 'in/a.jpg' \(about) leave out 'in/'", "warning: --exclude 'x/y' \(about) \(other)",
+                "warning: --exclude 'b.*' \(about) \(other)", "warning: --exclude '*.png' \(about) \(other)",
+            ])
+        let quiet = try await runner.run(command + excluded + ["--quiet"] + (isPlan ? ["-o", "plan2"] : []))
+        #expect(!quiet.errors.contains("warning"))
+    }
+
+    @Test func `many failures are counted by their codes`() async throws {
+        let runner = try await runner()
+        for name in ["c", "d", "e"] { try runner.folder.write("no", to: "in/\(name).jpg") }
+        let few = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(few.exit == 1 && !few.errors.contains("failed: "), "\(few.errors)")
+        try runner.folder.write("", to: "in/f.jpg")
+        let many = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(many.errors.contains("\n4 failed: 3 not-an-image, 1 empty\n"), "\(many.errors)")
+    }
+
     @Test func `--dry-run finds what would fail`() async throws {
         let runner = try await runner()
         try runner.folder.write("no", to: "in/c.jpg")

@@ -26,6 +26,23 @@ import Testing
         for name in runner.files() { #expect(try await runner.size(of: "out/" + name) == [600, 450]) }
     }
 
+    /// Its picture once failed for good as `timed-out`.
+    @Test func `a worker that somebody has stopped is replaced, and its source is rendered all the same`() async throws
+    {
+        let runner = try CommandRunner()
+        try runner.folder.write("renditions:\n  a: { save: { format: avif, effort: 6 } }\n", to: "p.yaml")
+        let slow = try await SamplePicture.noise(width: 600, height: 450)
+        for index in 0..<3 { try runner.folder.write(slow, to: "in/\(index).jpg") }
+        let command = try runner.start("run", "p.yaml", "in", "-o", "out", "--jobs", "2")
+        while !command.isEnded && runner.files().isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        let victims = command.children
+        #expect(!victims.isEmpty)
+        for victim in victims { #expect(kill(victim, SIGSTOP) == 0) }
+        let result = try await command.finish()
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try runner.report().sources.map(\.attempt) == [1, 1, 1])
+    }
+
     @Test
     func `workers have nothing open but their socket and their errors, and see none of the user's secrets`()
         async throws

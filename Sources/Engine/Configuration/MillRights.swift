@@ -1,13 +1,18 @@
 // The rights that a user lacks in the folders of a mill, so that `watch` could not start, or would pause at once.
 import Glibc
-import Pipeline
+package import Pipeline
 
 extension LoadedMill {
     /// The rights that this process's user lacks, a sentence each. Nothing is written, so a full disk, for instance, is
     /// not found. Waits for the file systems of all folders.
-    package var missingRights: [String] {
+    /// - Parameter isMadeByOthers: whether a folder that is missing is made by the service manager at the start.
+    package func missingRights(isMadeByOthers: (_ folder: BytePath) -> Bool = { _ in false }) -> [String] {
         var look = RightsLook()
-        look.folder("the state folder", state, makesAllAbove: true)
+        func ownFolder(_ what: String, _ path: BytePath) {
+            if FileSystem.isAbsent(path), isMadeByOthers(path) { return }
+            look.folder(what, path, makesAllAbove: true)
+        }
+        ownFolder("the state folder", state)
         for name in ["lock", "ledger.sqlite", "ledger.sqlite-wal", "identity"] {
             look.existing("the file", state.appending(BytePath(name)))
         }
@@ -22,7 +27,7 @@ extension LoadedMill {
                 look.existing("the folder", folder.appending(BytePath(inbox.settings.name)))
             }
         }
-        if let cache { look.folder("the cache", cache.folder, makesAllAbove: true) }
+        if let cache { ownFolder("the cache", cache.folder) }
         return look.missing
     }
 }

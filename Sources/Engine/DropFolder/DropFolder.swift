@@ -234,6 +234,7 @@ package final class DropFolder: Sendable {
             state.kept = kept
         }
         state.withLock { $0.controllers[controller.name] = controller }
+        if let pause { controller.tell(.staysPausedByRequest(since: pause)) }
         // Its jobs wait until it has its folders.
         running.dispatcher.set(controller.name, weight: inbox.settings.priority, recipe: route.recipe, isPaused: true)
         if inbox.places == nil { controller.pause(Pause(silent: inbox)) }

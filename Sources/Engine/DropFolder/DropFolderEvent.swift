@@ -14,6 +14,8 @@ package enum DropFolderEvent: Sendable {
     case resumed
     /// A person has asked for it: no hook hears of it.
     case pausedByRequest, resumedByRequest
+    /// A person has paused it before the start, and nobody has ended that: since when, in milliseconds since 1970.
+    case staysPausedByRequest(since: Int)
     /// Jobs that an earlier start had begun are taken up again.
     case recovered(Int)
     /// Somebody has removed a claimed source.

@@ -267,9 +267,10 @@ extension InboxController {
             shared.dispatcher.pause(name)
             // The lock of the same folders may be its own.
             state.withLock { $0.spool = nil }
-            let spool = try Spool(inbox.spool, inbox: inbox.path, name: name)
-            // The mount is busy anyway: the lock of the spool, or the state folder, is on it too.
+            // First, so that nothing is made where another one works. The mount is busy anyway: the lock of the spool, or
+            // the state folder, is on it too.
             let lock = try shared.locks.lock(inbox.path)
+            let spool = try Spool(inbox.spool, inbox: inbox.path, name: name)
             for folder in lock?.strangers ?? [] {
                 tell(
                     .trouble(

@@ -34,6 +34,8 @@ final class InboxController: Sendable {
         var kept: [BytePath: KeptOriginal] = [:]
         /// When each source was offered that is not in the spool yet, in the store's time.
         var offered: [BytePath: Int] = [:]
+        /// Sources that are complete and not taken while it is paused.
+        var held: [BytePath: HeldOffer] = [:]
         /// The jobs that are in the spool.
         var open: [JobID: OpenJob] = [:]
         /// Those of them that wait for another attempt.
@@ -46,6 +48,14 @@ final class InboxController: Sendable {
 
         /// Nothing keeps it from taking sources.
         var isOpen: Bool { pause.pause == nil && requestedPause == nil }
+    }
+
+    /// A source that is offered again and again until it is taken. In the store's time.
+    struct HeldOffer {
+        let first: Int
+        var last: Int
+        /// Milliseconds after which it is no longer in the inbox if it was not offered again.
+        static let longest = 10_000
     }
 
     /// The regular work in the folders of originals.
@@ -149,7 +159,12 @@ final class InboxController: Sendable {
         let (originals, canTake) = state.withLock { state in
             let canTake = !state.isLeaving && state.spool != nil && state.isOpen
             if canTake {
-                for offer in offers where state.offered[offer.path] == nil { state.offered[offer.path] = now }
+                for offer in offers {
+                    let first = state.held.removeValue(forKey: offer.path)?.first
+                    if state.offered[offer.path] == nil { state.offered[offer.path] = first ?? now }
+                }
+            } else {
+                for offer in offers { state.held[offer.path, default: HeldOffer(first: now, last: now)].last = now }
             }
             return (state.inbox.settings.originals, canTake)
         }
@@ -285,7 +300,13 @@ final class InboxController: Sendable {
     var status: DropFolderStatus.Inbox {
         state.withLock { state in
             let watching = state.watcher?.status ?? InboxStatus()
-            let oldest = [state.open.values.map(\.offered).min(), state.offered.values.min()].compactMap { $0 }.min()
+            if !state.held.isEmpty {
+                let now = shared.store.now
+                state.held = state.held.filter { now - $0.value.last < HeldOffer.longest }
+            }
+            let held = watching.counts.ready == 0 ? nil : state.held.values.map(\.first).min()
+            let oldest = [state.open.values.map(\.offered).min(), state.offered.values.min(), held].compactMap { $0 }
+                .min()
             let trouble = watching.pause ?? state.pause.pause
             let troubledSince = watching.pause == nil ? state.pause.since : watching.pausedSince
             return DropFolderStatus.Inbox(

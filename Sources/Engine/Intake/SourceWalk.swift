@@ -12,6 +12,8 @@ package struct FoundSources: Sendable {
     package var passedOver: [(path: BytePath, why: NoPicture)] = []
     /// The output folder as the user would type it, if it is in a folder that was searched.
     package var outputFolder: BytePath?
+    /// Patterns of `--exclude` that have matched nothing.
+    package var unusedExclusions: [PathPattern] = []
 
     /// Whether sources in several folders have one name, so that sub-folders would keep their renditions apart.
     package var haveOneNameInSeveralFolders: Bool {
@@ -70,12 +72,15 @@ package struct SourceWalk {
     private var isEnded = false
     /// The output folder, if it was left out.
     private var outputFolder: BytePath?
+    /// Whoever walks several times gives each walk what the one before has left.
+    package var exclusions: ExclusionUse
 
     package init(
         _ rules: WalkRules, note: @escaping (String) -> Void, passOver: @escaping (BytePath, NoPicture) -> Void,
         sink: @escaping Sink
     ) {
         self.rules = rules
+        exclusions = ExclusionUse(rules.filter)
         self.note = note
         self.passOver = passOver
         self.sink = sink
@@ -99,6 +104,7 @@ package struct SourceWalk {
         let common = CommonFolder(of: roots)
         for root in roots { walk.walk(root, below: common) }
         found.outputFolder = walk.outputFolder
+        found.unusedExclusions = walk.exclusions.unused
         found.sources.sort {
             $0.relative == $1.relative ? $0.identity.precedes($1.identity) : $0.relative.precedes($1.relative)
         }
@@ -112,6 +118,7 @@ package struct SourceWalk {
         let (written, root) = (root, root.withoutTrailingSlashes)
         let status = (try? FileSystem.status(root)).flatMap { $0 }
         guard let status, status.kind == .directory else {
+            exclusions.note(root.lastComponent, isFolder: false)
             guard rules.filter.takes(root.lastComponent) else { return }
             guard !rules.findsSets || status == nil else { return refuseFile(root) }
             // A file's root is the folder that it is in.
@@ -272,12 +279,15 @@ package struct SourceWalk {
             )
             return []
         }
+        // What is never taken may be excluded too.
+        for name in names where isIgnored(name) { exclusions.note(relative.appending(BytePath(name)), isFolder: true) }
         for name in names.lazy.filter({ !isIgnored($0) }).map({ BytePath($0) }).sorted(by: { $0.precedes($1) })
         where !isEnded {
             let inner = relative.appending(name)
             let status = (try? folder.status(name)).flatMap { $0 }
+            exclusions.note(inner, isFolder: status?.kind == .directory)
             if status?.kind == .directory, let status {
-                if rules.filter.enters(inner), addFolder(inner, status: status, in: root) { folders.append(inner) }
+                if rules.filter.enters(inner), !isLeftOut(status, root.path.appending(inner)) { folders.append(inner) }
             } else if status?.kind == .link, (try? folder.status(name, followLinks: true))??.kind == .directory {
                 note("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
             } else if rules.filter.takes(inner) {
@@ -303,15 +313,6 @@ package struct SourceWalk {
     private func isOutputFolder(_ folder: Directory, _ names: [[UInt8]]) -> Bool {
         guard names.contains(where: { $0.elementsEqual(Self.recordFolder.bytes) }) else { return false }
         return (try? folder.status(Self.recordFolder.appending(BytePath("names.sqlite"))))??.kind == .regular
-    }
-
-    /// - Returns: whether the folder is to be walked.
-    private mutating func addFolder(_ relative: BytePath, status: FileStatus, in root: Root) -> Bool {
-        if !rules.findsSets && isNamedLikeAPicture(relative, allowed: rules.allowed) {
-            let message = "expected a picture, found a folder of that name; what is in it is processed as usual"
-            emit(folderSource(relative, in: root, problem: Failure(.isADirectory, stage: "read", message)), nil)
-        }
-        return !isLeftOut(status, root.path.appending(relative))
     }
 
     /// A source that is a folder: a set, or a failure.

@@ -143,6 +143,20 @@ final class WatchLoop {
         nextScan = .now
     }
 
+    /// The permissions of a folder have changed, perhaps so that it may not be looked into any more.
+    private func noticeUnreadable(_ path: BytePath) {
+        guard !path.bytes.isEmpty, status.unreadable.count < Self.mostUnreadable,
+            !status.unreadable.contains(where: { $0.path == path })
+        else { return }
+        do throws(SystemError) {
+            _ = try Directory(settings.path).folder(path)
+        } catch {
+            guard [EACCES, EPERM].contains(error.code) else { return }
+            status.unreadable.append((path, error))
+            logOnce(path, .unreadable(path, error))
+        }
+    }
+
     private func begin(_ directory: Directory, _ identity: FileIdentity) {
         forgetEverything()
         root = identity
@@ -222,7 +236,9 @@ final class WatchLoop {
         case .file(let event, let path): fileChanged(event, path)
         case .folderAppeared(let path): folderAppeared(path)
         case .folderVanished(let path): folderVanished(path)
-        case .folderTouched(let path): if tracker.unblock(below: path, at: .now) { nextScan = .now }
+        case .folderTouched(let path):
+            if tracker.unblock(below: path, at: .now) { nextScan = .now }
+            noticeUnreadable(path)
         case .rootGone: forgetEverything()
         case .overflow:
             status.overflows += 1

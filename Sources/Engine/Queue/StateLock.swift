@@ -8,13 +8,19 @@ package struct StateInUse: Error, Equatable, CustomStringConvertible {
     package let description: String
 }
 
+/// The state folder is another user's, who could not use what this one wrote into it.
+package struct ForeignState: Error, Equatable {
+    package let state: BytePath
+    package let owner: String
+}
+
 /// A lock on a state folder, held as long as this object lives; the system releases it however the process ends.
 ///
 /// What is locked is the file `lock` in it: on NFS, a lock on a folder would be known to this machine only.
 package final class StateLock: Sendable {
     private let file: OpenFile
 
-    /// - Throws: `StateInUse`, or `SystemError` if the folder cannot be used.
+    /// - Throws: `StateInUse`, `ForeignState`, or `SystemError` if the folder cannot be used.
     package init(state: BytePath) throws {
         do throws(SystemError) {
             try DurableFile.makeFolders(state)
@@ -23,6 +29,7 @@ package final class StateLock: Sendable {
                 "make the state folder '\(state.printable)' ('state' in the mill file)", in: state.directory,
                 code: error.code)
         }
+        if let owner = Self.otherOwner(of: state) { throw ForeignState(state: state, owner: ThisUser.name(of: owner)) }
         let path = state.appending(BytePath("lock"))
         let descriptor = withPath(path) {
             clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -40,6 +47,36 @@ package final class StateLock: Sendable {
         // Only for the sentence; the lock is what counts.
         guard ftruncate(file.descriptor, 0) == 0 else { throw SystemError("write '\(path.printable)'") }
         try file.append(Array("\(getpid())\n".utf8), for: path)
+    }
+
+    /// Users of services, in most distributions.
+    private static let serviceUsers: Range<uid_t> = 1..<1000
+
+    /// The user who works with the state folder, if this one is root, who may write there all the same; nil if it is
+    /// root's own. A folder that nothing has worked with yet may have been made for root by a person, but not by a
+    /// service.
+    private static func otherOwner(of state: BytePath) -> uid_t? {
+        guard geteuid() == 0 else { return nil }
+        let files = ["ledger.sqlite", "lock"].map { state.appending(BytePath($0)) }
+        let owner: uid_t
+        if let known = files.firstFound({ (try? FileSystem.status($0)) ?? nil }) {
+            owner = known.owner
+        } else if let folder = (try? FileSystem.status(state)) ?? nil, serviceUsers.contains(folder.owner) {
+            owner = folder.owner
+        } else {
+            return nil
+        }
+        // On a share that takes root for somebody else, all is that user's.
+        return owner == geteuid() || owner == ownerOfNewFiles(in: state) ? nil : owner
+    }
+
+    private static func ownerOfNewFiles(in folder: BytePath) -> uid_t? {
+        guard let directory = try? Directory(folder),
+            let staged = try? StagedFile(
+                in: directory, destination: folder.appending(BytePath("owner")), token: DurableFile.newToken)
+        else { return nil }
+        staged.removeName()
+        return try? staged.file.status().owner
     }
 
     private static func sentence(_ state: BytePath, _ lock: OpenFile) -> String {

@@ -14,6 +14,8 @@ enum ChannelError: Error, Equatable {
     case outran
     /// A file system that the other side may wait for does not answer.
     case silent
+    /// The other side was stopped by a signal, and nobody has let it go on.
+    case stopped
     /// What came is no message.
     case garbage(String)
     case system(CInt)

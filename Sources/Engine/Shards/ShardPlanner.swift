@@ -59,6 +59,8 @@ package final class ShardPlanner {
     private var bytes = 0
     /// How many files were found that are no pictures, by the reason.
     package private(set) var passedOver: [NoPicture: Int] = [:]
+    /// Which patterns of `--exclude` have matched something.
+    package private(set) var exclusions: ExclusionUse
     private var failure: (any Error)?
     /// Folders that have ended, as hashes: a list must not come back to one if folders are kept together.
     private var ended: Set<Int> = []
@@ -75,6 +77,7 @@ package final class ShardPlanner {
         note: @escaping (String) -> Void
     ) throws {
         self.request = request
+        exclusions = ExclusionUse(request.filter)
         self.cancellation = cancellation
         self.progress = progress
         self.note = note
@@ -152,7 +155,9 @@ package final class ShardPlanner {
             let inner = source.identity == absolute ? BytePath([]) : source.relative
             return add(planned(source, root: number, path: prefix.appending(inner), folder: folder))
         }
+        walk.exclusions = exclusions
         walk.walk(path)
+        exclusions = walk.exclusions
         if let failure { throw failure }
     }
 
@@ -228,10 +233,16 @@ package final class ShardPlanner {
 
     private func isWanted(_ path: BytePath) -> Bool {
         let parts = path.components
+        let folders = (1..<parts.count).map { BytePath(Array(parts[..<$0].joined(separator: [UInt8(ascii: "/")]))) }
+        exclusions.note(path, isFolder: false)
+        for folder in folders { exclusions.note(folder, isFolder: true) }
         guard !parts.contains(where: { isIgnored($0) }), request.filter.takes(path) else { return false }
-        return (1..<parts.count).allSatisfy {
-            request.filter.enters(BytePath(Array(parts[..<$0].joined(separator: [UInt8(ascii: "/")]))))
-        }
+        return folders.allSatisfy(request.filter.enters)
+    }
+
+    private func isTaken(_ name: BytePath) -> Bool {
+        exclusions.note(name, isFolder: false)
+        return request.filter.takes(name)
     }
 
     // MARK: - Lists
@@ -252,7 +263,7 @@ package final class ShardPlanner {
                 try walk(root.appending(inner), root: root, prefix: inner)
             } else if let status = status ?? nil, try walkTar(path, absolute: root.appending(inner), status: status) {
                 continue
-            } else if request.filter.takes(path.lastComponent) {
+            } else if case let name = path.lastComponent, isTaken(name) {
                 _ = add(
                     PlannedSource(root: place(of: root), kind: .picture(PlannedSource.File(path: inner, status ?? nil)))
                 )

@@ -47,7 +47,8 @@ package final class InboxLocks: Sendable {
 
     /// Locks an inbox against other processes. Waits for its file system.
     /// - Returns: nil if its file system has no locks of folders.
-    /// - Throws: EWOULDBLOCK if another process of this user's has locked it, a folder above it, or one inside of it.
+    /// - Throws: EWOULDBLOCK if another process of this user's, or an imagemill of another user who may take the files, has
+    ///   locked it, a folder above it, or one inside of it.
     package func lock(_ inbox: BytePath) throws(SystemError) -> Lock? {
         let folder = try Directory(inbox)
         let identity = try folder.identity
@@ -63,9 +64,9 @@ package final class InboxLocks: Sendable {
             case .locked: held.append(folder)
             case .impossible: return nil
             case .taken(by: .stranger): strangers.append(inbox)
-            case .taken(by: .user):
+            case .taken(by: let owner):
                 let isShared = flock(folder.file.descriptor, LOCK_SH | LOCK_NB) == 0
-                throw Self.refusal(inbox, isShared ? "has an inbox inside of it" : "takes them")
+                throw Self.refusal(inbox, owner, isShared ? "has an inbox inside of it" : "takes them")
             }
             try lockFolders(above: inbox, &held, &strangers)
             let lock = Lock(held, strangers: strangers)
@@ -89,8 +90,8 @@ package final class InboxLocks: Sendable {
             case .locked: held.append(folder)
             case .impossible: continue
             case .taken(by: .stranger): strangers.append(path)
-            case .taken(by: .user):
-                throw Self.refusal(inbox, "takes those in '\(path.printable)', with all that is inside of it")
+            case .taken(by: let owner):
+                throw Self.refusal(inbox, owner, "takes those in '\(path.printable)', with all that is inside of it")
             }
         }
     }
@@ -108,7 +109,7 @@ package final class InboxLocks: Sendable {
             if flock(folder.file.descriptor, kind | LOCK_NB) == 0 { return .locked }
             guard errno == EWOULDBLOCK else { return .impossible }
             let owner = LockOwner(of: folder, by: .current, .current)
-            if isLast || owner == .user { return .taken(by: owner) }
+            if isLast || owner != .stranger { return .taken(by: owner) }
         }
         return .impossible
     }
@@ -116,9 +117,11 @@ package final class InboxLocks: Sendable {
     /// Whether this process has locked a folder as an inbox.
     private func isLocked(_ folder: FileIdentity) -> Bool { entries.withLock { $0[folder] }?.lock != nil }
 
-    private static func refusal(_ inbox: BytePath, _ what: String) -> SystemError {
-        SystemError(
+    private static func refusal(_ inbox: BytePath, _ owner: LockOwner, _ what: String) -> SystemError {
+        let holder =
+            if case .rival(let process, let user) = owner { " (process \(process) of '\(user)')" } else { "" }
+        return SystemError(
             "take the sources in '\(inbox.printable)'", code: EWOULDBLOCK,
-            because: "another imagemill watch \(what); stop one of the two, or give each an inbox of its own")
+            because: "another imagemill watch\(holder) \(what); stop one of the two, or give each an inbox of its own")
     }
 }

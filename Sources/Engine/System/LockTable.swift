@@ -43,6 +43,8 @@ struct LockTable: Sendable {
 enum LockOwner: Equatable {
     /// A process of this user's, or at least nobody else may open the folder.
     case user
+    /// An imagemill of another user, who may take the files in the folder.
+    case rival(process: pid_t, user: String)
     /// Somebody else's, or it cannot be found out.
     case stranger
 
@@ -58,15 +60,54 @@ enum LockOwner: Equatable {
         let isUsers =
             holders.isEmpty
             ? status.owner == geteuid() && status.mode & 0o044 == 0 : holders.contains(where: Self.isUsers)
-        self = isUsers ? .user : .stranger
+        if isUsers {
+            self = .user
+        } else if let rival = holders.firstFound({ Self.rival($0, in: folder) }) {
+            self = rival
+        } else {
+            self = .stranger
+        }
+    }
+
+    /// A process that is an imagemill, and whose user may write to the folder; nil for any other. Whoever may not write
+    /// there could only pretend to take the files.
+    private static func rival(_ process: pid_t, in folder: Directory) -> LockOwner? {
+        var status = stat()
+        guard fstat(folder.file.descriptor, &status) == 0, let found = ProcessStatus(process),
+            found.name.hasPrefix("imagemill"), let user = found.users.first
+        else { return nil }
+        let mayTake =
+            user == 0 || user == status.st_uid || status.st_mode & S_IWOTH != 0
+            || status.st_mode & S_IWGRP != 0 && found.groups.contains(status.st_gid)
+        return mayTake ? .rival(process: process, user: ThisUser.name(of: user)) : nil
     }
 
     /// Whether a process is this user's. The system answers that for processes that it hides otherwise.
     private static func isUsers(_ process: pid_t) -> Bool {
         guard geteuid() == 0 else { return kill(process, 0) == 0 }
-        // Root may send signals to all. The real user is the first: a program with rights of its own has another one.
-        let text = (try? OpenFile.contents(BytePath("/proc/\(process)/status"), limit: 1 << 16)) ?? []
-        let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("Uid:") }
-        return line?.split(whereSeparator: \.isWhitespace).dropFirst().first == "0"
+        // Root may send signals to all. The real user counts: a program with rights of its own has another one.
+        return ProcessStatus(process)?.users.first == 0
+    }
+}
+
+/// What `/proc/PID/status` says of a process.
+private struct ProcessStatus {
+    let name: String
+    /// The real user is the first.
+    let users: [uid_t]
+    let groups: [gid_t]
+
+    /// Returns nil for a process that is gone or hidden.
+    init?(_ process: pid_t) {
+        guard let text = try? OpenFile.contents(BytePath("/proc/\(process)/status"), limit: 1 << 16) else { return nil }
+        var values: [Substring: [Substring]] = [:]
+        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            if let key = words.first { values[key] = Array(words.dropFirst()) }
+        }
+        func numbers(_ key: Substring) -> [UInt32] { (values[key] ?? []).compactMap { UInt32($0) } }
+        name = values["Name:"]?.first.map(String.init) ?? ""
+        users = numbers("Uid:")
+        groups = numbers("Gid:") + numbers("Groups:")
     }
 }

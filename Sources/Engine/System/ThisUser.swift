@@ -6,7 +6,7 @@ package enum ThisUser {
     /// `the user 'imagemill'`.
     package static var title: String { "the user '\(name)'" }
 
-    static var name: String { name(of: geteuid()) }
+    package static var name: String { name(of: geteuid()) }
 
     /// A user's name; the number if there is none.
     static func name(of user: uid_t) -> String {

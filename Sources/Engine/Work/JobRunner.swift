@@ -18,6 +18,8 @@ package final class JobRunner {
     private static let patience = Duration.milliseconds(50)
     /// A group is published before a picture of more pixels is rendered, which may take long.
     private static let quickPixels = 2_000_000
+    /// How often a worker may be stopped by a signal in one attempt.
+    private static let mostStops = 3
     /// More than libraries use for a picture. If the system does not give as many, that is why a worker got none.
     private static let threadsPerWorker = 32
 
@@ -148,7 +150,7 @@ package final class JobRunner {
         if isAlone || number > 1 && number >= route.policy.attempts { maker.worker.replace() }
         maker.worker.isSilent = { [began = attempt.began] in site.wasSilent(since: began) }
         try prepare(route, opened)
-        var hasAskedTwice = false
+        var (hasAskedTwice, stops) = (false, 0)
         while true {
             do {
                 attempt.outputs = try maker.make(
@@ -175,6 +177,11 @@ package final class JobRunner {
                 // to itself.
                 if loss.mayEndOtherwiseAlone, !isAlone {
                     isAlone = true
+                    continue
+                }
+                // Somebody outside has done that, unless it comes back each time.
+                if loss == .stopped, stops < Self.mostStops {
+                    stops += 1
                     continue
                 }
                 if loss == .starved { try checkThreads(Self.threadsPerWorker) }

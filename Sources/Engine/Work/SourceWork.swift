@@ -91,7 +91,7 @@ extension WorkerLoss {
     var mayEndOtherwiseAlone: Bool {
         switch self {
         case .killed, .starved, .outgrown: true
-        case .died, .timedOut, .silenced, .cancelled, .confused: false
+        case .died, .timedOut, .silenced, .stopped, .cancelled, .confused: false
         }
     }
 
@@ -106,6 +106,9 @@ extension WorkerLoss {
         case .timedOut(let overrun): return Failure(.timedOut, stage: "render", "the work on it \(overrun)")
         case .silenced:
             return Failure(.timedOut, stage: "render", "a file system that the work on it needs does not answer")
+        case .stopped:
+            let message = "its worker process was stopped by a signal (SIGSTOP) again and again; find out by whom"
+            return Failure(.workerCrashed, stage: "render", message)
         case .killed where predicted > memory:
             let message =
                 "the system killed the worker process; rendering needs up to \(predicted >> 20) MiB, and there are \(memory >> 20) MiB at all"

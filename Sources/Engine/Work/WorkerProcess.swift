@@ -17,6 +17,8 @@ enum WorkerLoss: Error, Equatable {
     case timedOut(TimeBound.Overrun)
     /// A file system that its source needs does not answer. That is not its source's fault.
     case silenced
+    /// Somebody has stopped it by a signal (SIGSTOP) meanwhile. That is not its source's fault.
+    case stopped
     case cancelled
     /// It answered what no worker answers.
     case confused(String)
@@ -41,6 +43,8 @@ final class WorkerProcess {
     private let process: pid_t
     /// Its `/proc/PID/statm`, opened while the process lets itself be looked at; nil if the system did not let us.
     private let statm: OpenFile?
+    /// The same for `/proc/PID/stat`.
+    private let stat: OpenFile?
     /// The same for `/proc/PID/clear_refs`.
     private let clearRefs: OpenFile?
     private var isRunning = true
@@ -52,6 +56,7 @@ final class WorkerProcess {
         self.errors = errors
         self.process = process
         statm = try? OpenFile.reading(BytePath("/proc/\(process)/statm"))
+        stat = try? OpenFile.reading(BytePath("/proc/\(process)/stat"))
         let references = open("/proc/\(process)/clear_refs", O_WRONLY | O_CLOEXEC)
         clearRefs = references < 0 ? nil : OpenFile(owning: references)
     }
@@ -118,6 +123,18 @@ final class WorkerProcess {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
+    /// How long it may be stopped until it is given up.
+    private static let patienceWithStop = Duration.seconds(10)
+
+    /// A signal has stopped it, so that it gets no processor time.
+    private var isStopped: Bool {
+        guard let line = try? stat?.bytes(at: 0, count: 256), let end = line.lastIndex(of: UInt8(ascii: ")")) else {
+            return false
+        }
+        // `1234 (imagemill) T 1 …`
+        return line.dropFirst(end + 2).first == UInt8(ascii: "T")
+    }
+
     /// Limits the process from outside, where it cannot undo it.
     /// - Throws: `SystemError` if the system refuses.
     func limit(_ limits: Limits) throws(SystemError) {
@@ -145,6 +162,7 @@ final class WorkerProcess {
         // Taken at the first check: the milliseconds before do not count, and a small picture takes no longer than that.
         var startSeconds: Double?
         var nextCheck = SuspendingClock.now + Channel.timeBetweenChecks
+        var (stoppedSince, wasStopped) = (SuspendingClock.Instant?.none, false)
         // Also while it talks: one that drips its answer may take memory meanwhile.
         func check() throws(ChannelError) {
             guard .now >= nextCheck else { return }
@@ -154,6 +172,10 @@ final class WorkerProcess {
             if let startSeconds, seconds - startSeconds > time.processorSeconds { throw .outran }
             if let growth, self.growth > growth { throw .outgrown(growth) }
             if isSilent() { throw .silent }
+            guard isStopped else { return stoppedSince = nil }
+            wasStopped = true
+            if let stoppedSince, .now - stoppedSince > Self.patienceWithStop { throw .stopped }
+            stoppedSince = stoppedSince ?? .now
         }
         if case .render = request { forgetPeak() }
         let end = SuspendingClock.now + .seconds(time.seconds)
@@ -194,7 +216,9 @@ final class WorkerProcess {
                 try send(.member, files: try opened(member).map { [$0] } ?? [])
             }
         } catch {
-            throw loss(after: error, within: time, ending: stop())
+            // The time that it was stopped for may be what it lacked.
+            let cause = error == .timedOut && wasStopped ? ChannelError.stopped : error
+            throw loss(after: cause, within: time, ending: stop())
         }
     }
 
@@ -206,6 +230,7 @@ final class WorkerProcess {
         case .timedOut: .timedOut(time.overrun)
         case .outran: .timedOut(time.processorOverrun)
         case .silent: .silenced
+        case .stopped: .stopped
         case .cancelled: .cancelled
         case .outgrown(let bytes): .outgrown(bytes)
         case .garbage(let what): .confused(what)

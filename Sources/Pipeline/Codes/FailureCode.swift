@@ -119,7 +119,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .tooMuchMemory:
             "Rendering would need more memory than the budget, or decoding took far more than the header led to expect."
         case .notFound: "The file is not there, or the link points to nothing."
-        case .isADirectory: "A directory is named like a picture."
+        case .isADirectory: "A directory is where a file was expected, or the folders of a set are nested too deeply."
         case .notARegularFile: "It is a pipe, a socket or a device, which is never opened."
         case .permissionDenied: "The file may not be read."
         case .changedWhileRead: "Something wrote to the file while it was read."
@@ -186,7 +186,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             "Raise the budget with \(either("`--max-memory`", "`max-memory`")), or make smaller renditions."
         case .notFound: "Check the path, and whether something else moves files there."
         case .isADirectory:
-            "Rename the folder, if only its name is that of a picture, or name a picture in it; what is in it is processed as usual."
+            "Name the pictures in the folder, or make the folders of the set flatter."
         case .notARegularFile: "Remove it from the source folder."
         case .permissionDenied: "Change the permissions of the file and of its folders, so that this user may read it."
         case .changedWhileRead:

@@ -3,7 +3,7 @@
 /// The patterns of `--include` and `--exclude`. A pattern that matches a folder means all that is in it.
 package struct PathFilter: Sendable {
     private let include: [PathPattern]
-    private let exclude: [PathPattern]
+    fileprivate let exclude: [PathPattern]
 
     package init(include: [PathPattern] = [], exclude: [PathPattern] = []) {
         self.include = include
@@ -28,5 +28,20 @@ package struct PathFilter: Sendable {
 
     private func isBelow(_ pattern: PathPattern, _ names: ArraySlice<[UInt8]>) -> Bool {
         (1..<max(1, names.count)).contains { pattern.matches(names.prefix($0), isFolder: true) }
+    }
+}
+
+/// Which patterns of `--exclude` have matched something of what was searched.
+package struct ExclusionUse: Sendable {
+    /// Those that have not, as the user gave them.
+    package private(set) var unused: [PathPattern]
+
+    package init(_ filter: PathFilter) { unused = filter.exclude }
+
+    /// - Parameter path: the path from the folder that is searched.
+    package mutating func note(_ path: BytePath, isFolder: Bool) {
+        guard !unused.isEmpty else { return }
+        let names = path.components[...]
+        unused.removeAll { $0.matches(names, isFolder: isFolder) }
     }
 }

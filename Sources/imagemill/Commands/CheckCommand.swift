@@ -1,5 +1,6 @@
 import ArgumentParser
 import Engine
+import FoundationEssentials
 import Glibc
 import Pipeline
 
@@ -113,7 +114,11 @@ struct CheckCommand: RenderingCommand {
     }
 
     private static func warnings(_ mill: LoadedMill, _ path: String) throws -> [String] {
-        guard let missing = onNewThread(withinSeconds: 10, { mill.missingRights }) else {
+        let places = StatePlaces(ProcessInfo.processInfo.environment)
+        guard
+            let missing = onNewThread(
+                withinSeconds: 10, { mill.missingRights(isMadeByOthers: { places.isMadeBySystemd($0) }) })
+        else {
             throw SystemError("look at the rights to the folders", code: ETIMEDOUT)
         }
         if missing.isEmpty { return [] }

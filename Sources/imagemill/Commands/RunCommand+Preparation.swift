@@ -98,6 +98,7 @@ extension RunCommand {
             outbox: outbox.path, cache: cache, kind: pipeline.file.source, filter: search.filter,
             allowed: limitOptions.limits.allowed)
         var found = SourceWalk.find(roots, rules)
+        if !quiet { SearchOptions.warn(ofUnused: found.unusedExclusions, below: roots) }
         if let standardInput {
             found.sources = found.sources.map { $0.typed == standardInput ? $0.shown(as: "standard input") : $0 }
         }

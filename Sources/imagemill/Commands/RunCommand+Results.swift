@@ -53,7 +53,8 @@ extension RunCommand {
         if !quiet && !isToStandardOutput {
             let report = outcome.isReported ? reportPath(preparation.outbox) : nil
             let words = RunSummary(
-                summary: summary, isDryRun: dryRun, report: report, warnings: progress.warnings, isVerbose: verbose,
+                summary: summary, isDryRun: dryRun, report: report, warnings: progress.warnings,
+                failures: progress.failures, isVerbose: verbose,
                 passedOver: preparation.found.passedOver.reduce(into: [:]) { $0[$1.why, default: 0] += 1 },
                 failedBefore: preparation.work.failedBefore.count,
                 hintsAtTree: !keepTree && progress.warnings[.nameVersioned] != nil

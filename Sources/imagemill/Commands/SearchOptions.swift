@@ -28,6 +28,19 @@ struct SearchOptions: ParsableArguments {
 
     var filter: PathFilter { PathFilter(include: include, exclude: exclude) }
 
+    /// Warns of patterns of `--exclude` that have matched nothing: most of them begin with the folder's own name.
+    /// - Parameter roots: what was searched.
+    static func warn(ofUnused patterns: [PathPattern], below roots: [BytePath]) {
+        for pattern in patterns {
+            let root = roots.map(\.withoutTrailingSlashes).first { pattern.text.hasPrefix($0.text + "/") }
+            let advice =
+                root.map { "leave out '\($0.printable)/'" } ?? "one without a slash is for names in all of its folders"
+            printError(
+                "warning: --exclude '\(oneLine(pattern.text))' matched nothing; patterns are for paths below the folder that is searched: \(advice)"
+            )
+        }
+    }
+
     /// The list of `--files-from`; nil if there is none.
     func list() throws -> PathLines? {
         guard let filesFrom else { return nil }

@@ -90,13 +90,14 @@ struct ShardCommand: RenderingCommand {
                 mostTasks: tasks, keepsTree: keepTree, packs: pack == .tar, limits: limitOptions.limits)
             let settings = RenderSettings.looking(pipeline, limits: limitOptions.limits)
             let line = PlanProgress(showsLine: !noProgress && !quiet && isatty(2) == 1, isQuiet: quiet)
-            let (plan, passedOver) = try await onNewThread { [request = Sent(request)] in
+            let (plan, passedOver, unused) = try await onNewThread { [request = Sent(request)] in
                 try WorkerLoan(workers, cancellation: settings.cancellation).prepare(settings)
                 let planner = try ShardPlanner(
                     request.value, cancellation: cancellation, progress: line.show, note: line.note)
-                return (try planner.plan(), planner.passedOver)
+                return (try planner.plan(), planner.passedOver, planner.exclusions.unused)
             }
             line.end()
+            if !quiet { SearchOptions.warn(ofUnused: unused, below: RawArguments.paths(sources)) }
             if !quiet { printError(sentence(plan, passedOver)) }
         } catch let refusal as PlanRefusal {
             printError("imagemill: \(refusal)")

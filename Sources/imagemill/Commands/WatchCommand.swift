@@ -74,8 +74,21 @@ struct WatchCommand: RenderingCommand {
         } catch let error as StateInUse {
             printError("imagemill: \(error)")
             throw ExitStatus.tryAgain
+        } catch let error as ForeignState {
+            printError("imagemill: \(error.sentence(mill: path, hasService: StatePlaces.hasService()))")
+            throw ExitStatus.tryAgain
         } catch {
             throw ExitStatus.explaining(error, pipeline: path)
         }
+    }
+}
+
+extension ForeignState {
+    /// What is wrong and how to start it instead.
+    func sentence(mill: String, hasService: Bool) -> String {
+        let service = hasService && owner == "imagemill" ? "systemctl start imagemill, or " : ""
+        return
+            "the state folder '\(state.printable)' belongs to '\(owner)', who could not use what '\(ThisUser.name)' wrote into it; "
+            + "nothing is watched. Start it as '\(owner)': \(service)sudo -u \(owner) imagemill watch \(shellQuoted(BytePath(mill)))"
     }
 }

@@ -120,8 +120,8 @@ final class Activity: DropFolderObserver {
                 case .lost(let loss): state.inboxes[inbox, default: Counts()].hooks.lost += loss.count
                 }
             }
-        case .note, .putBack, .paused, .resumed, .pausedByRequest, .resumedByRequest, .recovered, .lost, .spool,
-            .pruned, .trouble:
+        case .note, .putBack, .paused, .resumed, .pausedByRequest, .staysPausedByRequest, .resumedByRequest, .recovered,
+            .lost, .spool, .pruned, .trouble:
             break
         }
     }

@@ -149,6 +149,7 @@ final class Daemon: DaemonControl {
             uptimeSeconds: started.moment.milliseconds(until: .now) / 1000)
         document.mill = mill.map { ShownPath($0) }
         document.fill(from: status)
+        document.fill(from: spools.found)
         document.reload = reload
         return document
     }

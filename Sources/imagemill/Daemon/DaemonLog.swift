@@ -35,6 +35,11 @@ struct DaemonLog: DropFolderObserver {
         case .resumed: tell(.resumed, inbox)
         case .pausedByRequest:
             tell(byRequest: "paused by request: nothing is taken until it is resumed", .paused, inbox)
+        case .staysPausedByRequest(let since):
+            tell(
+                byRequest:
+                    "paused by request since \(timestamp(milliseconds: since)): nothing is taken; resume it with 'imagemill resume \(shellQuoted(BytePath(inbox)))'",
+                .paused, inbox)
         case .resumedByRequest: tell(byRequest: "resumed by request", .resumed, inbox)
         case .recovered(let count):
             let sentence = "taking up \(counted(count, "source")) that an earlier run had begun"

@@ -32,6 +32,8 @@ final class RecentEvents: DropFolderObserver {
         case .paused(let pause): add("paused (\(pause.reason.rawValue)): \(pause.message)", inbox)
         case .resumed: add("goes on", inbox)
         case .pausedByRequest: add("paused by request", inbox)
+        case .staysPausedByRequest(let since):
+            add("paused by request since \(timestamp(milliseconds: since))", inbox)
         case .resumedByRequest: add("resumed by request", inbox)
         case .recovered(let count): add("\(counted(count, "source")) of an earlier start taken up again", inbox)
         case .lost(_, let path): add("'\(path.printable)' was removed from work/ by somebody", inbox)

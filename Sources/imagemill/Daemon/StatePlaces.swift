@@ -32,6 +32,16 @@ struct StatePlaces {
         return all.map { $0.appending(BytePath(Self.socketName)) }
     }
 
+    /// Whether systemd makes a folder of state or cache for the service that it starts, as its variables or the packaged
+    /// units say.
+    func isMadeBySystemd(_ folder: BytePath, root: BytePath = BytePath("/")) -> Bool {
+        let named = ["STATE_DIRECTORY", "CACHE_DIRECTORY"].flatMap {
+            (variables[$0] ?? "").split(separator: ":").map { BytePath(String($0)) }
+        }
+        let packaged = Self.hasService(in: root) ? ["/var/lib/imagemill", "/var/cache/imagemill"] : []
+        return (named + packaged.map { BytePath($0) }).contains { folder.isAtOrBelow($0) }
+    }
+
     /// Whether the packaged service is installed, running or not.
     /// - Parameter root: the folder of the system.
     static func hasService(in root: BytePath = BytePath("/")) -> Bool {

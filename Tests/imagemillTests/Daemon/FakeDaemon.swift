@@ -73,6 +73,7 @@ final class FakeDaemon: DaemonControl {
             3, 2, 1, 10, 4, 75
         )
         products.blocked = 1
+        products.failedCodes = ["truncated": 1]
         products.passedOver = 7
         products.passedOverFiles = [
             StatusDocument.Obstacle(path: ShownPath(BytePath("e\n.xmp")), message: "it is no picture")
@@ -121,6 +122,12 @@ final class FakeDaemon: DaemonControl {
             path: ShownPath(BytePath("/var/cache\n")), renditions: 12, bytes: 3 << 20, boundBytes: 1 << 30, hits: 7,
             misses: 5,
             trouble: "its disk is\nfull")
+        document.disks = [
+            StatusDocument.Disk(
+                path: ShownPath(BytePath("/srv\n")), freeBytes: 900 << 20, totalBytes: 20 << 30, isLow: true),
+            StatusDocument.Disk(
+                path: ShownPath(BytePath("/o")), freeBytes: 9 << 30, totalBytes: 10 << 30, isLow: false),
+        ]
         document.reload = StatusDocument.Reload(
             state: .refused, time: time, diagnostics: ["mill.yaml:3:1: error: unknown key 'inbx'"])
         return document

@@ -39,9 +39,19 @@ import Testing
         try await drop.until("the source is complete again") { try await ready(drop) == 1 }
         #expect(try await drop.pause() == "by-request")
         #expect(try await drop.inbox()["paused-by-request"] != nil)
+        let since = try #require(try await drop.inbox()["paused-by-request"] as? String)
+        #expect(
+            watch.errorsSoFar.components(
+                separatedBy:
+                    "notice: paused by request since \(since): nothing is taken; resume it with 'imagemill resume in'"
+            ).count == 2, "\(watch.errorsSoFar)")
         // Longer than the housekeeper takes to end a pause whose cause is gone, and than it takes to offer the source again.
         let end = SuspendingClock.now + .seconds(5)
         while SuspendingClock.now < end { #expect(try await ready(drop) == 1) }
+        // It once had no age, so that nobody saw how long it had been waiting.
+        #expect(try await drop.inbox()["oldest-seconds"] as? Int ?? 0 >= 4)
+        let metrics = try await get(drop, "/metrics")
+        #expect(metrics.contains(#/imagemill_oldest_pending_seconds{inbox="in"} [1-9]/#), "\(metrics)")
         #expect(drop.runner.exists("in/a.jpg") && !drop.runner.exists("out/a.webp"))
         let resumed = try await drop.runner.run("resume", "--state", "state", "in")
         #expect(resumed.exit == 0 && resumed.output == "'in' is resumed\n")

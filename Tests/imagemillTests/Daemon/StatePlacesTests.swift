@@ -32,6 +32,21 @@ import Testing
         }
     }
 
+    @Test func `what systemd makes for the service is known from its variables and from the packaged units`() throws {
+        let folder = try TemporaryFolder()
+        let root = BytePath(folder.path)
+        let service = StatePlaces(["STATE_DIRECTORY": "/v/a:/v/b", "CACHE_DIRECTORY": "/c"])
+        func found(_ places: StatePlaces) -> [String] {
+            ["/v/a", "/v/b/x", "/c", "/v", "/var/lib/imagemill/shop", "/var/cache/imagemill", "/var/lib"].filter {
+                places.isMadeBySystemd(BytePath($0), root: root)
+            }
+        }
+        #expect(found(service) == ["/v/a", "/v/b/x", "/c"])
+        #expect(found(StatePlaces([:])).isEmpty)
+        try folder.write("", to: "usr/lib/systemd/system/imagemill.service")
+        #expect(found(StatePlaces([:])) == ["/var/lib/imagemill/shop", "/var/cache/imagemill"])
+    }
+
     @Test func `a daemon is looked for where it was said, else where it may be`() {
         let places = StatePlaces(["HOME": "/h"])
         func paths(_ state: String?, _ service: String?) -> [String] {

@@ -20,21 +20,24 @@ import Testing
         #expect(result.exit == 1, "an inbox is paused")
         #expect(
             result.output == #"""
-                1 inbox paused, configuration refused, failed/ of 1 inbox cannot be read, 1 blocked, 1 waiting for room (disk-full), 3 hook events lost, cache not used
+                1 inbox paused, configuration refused, 1 disk nearly full, failed/ of 1 inbox cannot be read, 1 blocked, 1 waiting for room (disk-full), 3 hook events lost, cache not used
                 imagemill \#(imagemillVersion), process 42: running for 1 d 2 h; 1 of 4 workers busy, 6 queued, the oldest for 1 min 15 s, 50 MiB
-
-                the configuration was refused at \#(localTime(FakeDaemon.time)); the one before is still in use:
-                  mill.yaml:3:1: error: unknown key 'inbx'
 
                 paused:
                   share, since \#(localTime(FakeDaemon.time)): no-space: the disk of '/o' is full
 
-                blocked:
-                  in\n/c\n.jpg: cannot move it: Permission denied
+                the configuration was refused at \#(localTime(FakeDaemon.time)); the one before is still in use:
+                  mill.yaml:3:1: error: unknown key 'inbx'
+
+                nearly full:
+                  the disk of /srv\n: 900 MiB of 20480 MiB free; make room before it pauses the inboxes
 
                 recent failures:
                   \#(localTime(FakeDaemon.time)) b\u{1B}.jpg: truncated: it ends early
                     what to do: Copy the file again, or render what there is of a JPEG or PNG with tolerate: truncated in the pipeline.
+
+                blocked:
+                  in\n/c\n.jpg: cannot move it: Permission denied
 
                 waiting:
                   in\n/w\n.jpg: disk-full: no room\n; tried again in 20 s
@@ -102,7 +105,7 @@ import Testing
         #expect(lines[0] == "1 inbox paused, 1 failed, 200 blocked")
         #expect(lines.count < 40, "\(text)")
         let table = lines.drop { !$0.hasPrefix("inbox ") }.dropFirst().prefix(5).map { $0.prefix { $0 != " " } }
-        #expect(table == ["inbox40", "inbox30", "inbox10", "inbox20", "and"])
+        #expect(table == ["inbox40", "inbox10", "inbox30", "inbox20", "and"])
         #expect(text.contains("and 46 other inboxes; --verbose lists all\n"))
         #expect(text.contains("  and 190 more; --verbose lists more of them\n"))
         let all = StatusTable(status: document, isVerbose: true, paint: Paint(1, arguments: [])).text
@@ -143,6 +146,30 @@ import Testing
         #expect(row?.hasSuffix("-       3") == true, "\(text)")
     }
 
+    @Test func `many failures are counted by their codes if the daemon knows all of them`() throws {
+        let folder = try TemporaryFolder()
+        for (name, code) in [("a", "empty"), ("b", "corrupt"), ("c", "corrupt"), ("d", "corrupt")] {
+            try folder.write("x", to: "failed/\(name).jpg")
+            try folder.write(#"{"code":"\#(code)","message":"why"}"#, to: "failed/\(name).jpg.error.json")
+        }
+        let standing = try #require(StandingFailures(BytePath(folder.path("failed")), describing: 20))
+        #expect(standing.codes == ["corrupt": 3, "empty": 1])
+        var document = StatusDocument(process: 1, state: .running, started: FakeDaemon.time, uptimeSeconds: 60)
+        document.inboxes = [
+            StatusDocument.Inbox(
+                name: "in", path: ShownPath(BytePath("/in")), outbox: ShownPath(BytePath("/out")), pipeline: "p.yaml",
+                watching: .events)
+        ]
+        func text() -> String {
+            StatusTable(status: document, failures: ["in": standing], paint: Paint(1, arguments: [])).text
+        }
+        #expect(text().contains("\nfailed:\n"))
+        document.fill(from: ["in": Standing(failures: standing)])
+        #expect(text().contains("\n4 failed: 3 corrupt, 1 empty\n"), "\(text())")
+        document.inboxes[0].failedCodes = ["corrupt": 3]
+        #expect(text().contains("\nfailed:\n"))
+    }
+
     @Test func `an inbox that a person has paused is told apart from one with trouble`() {
         var document = StatusDocument(process: 1, state: .running, started: FakeDaemon.time, uptimeSeconds: 60)
         document.inboxes = [PauseReason.byRequest, .noSpace].map { reason in
@@ -154,7 +181,7 @@ import Testing
             return inbox
         }
         let text = StatusTable(status: document, paint: Paint(1, arguments: [])).text
-        #expect(text.hasPrefix("1 inbox paused, 1 paused by request\n"), "\(text)")
+        #expect(text.hasPrefix("2 inboxes paused, 1 of them by request\n"), "\(text)")
     }
 
     @Test func `a source that waits for room is named in the first line, with the reason and what to do`() {

@@ -29,6 +29,63 @@ import Testing
         #expect(try await drop.stop(other).exit == 0)
     }
 
+    @Test(.enabled(if: TestMachine.isRoot, "only root can act as another user"))
+    func `a sub-folder that is closed, and opened again, shows in the status at once`() async throws {
+        let drop = try WatchedFolder()
+        let runner = drop.runner
+        let script = """
+            cp "$IMAGEMILL" imagemill; mkdir in/sub; chown -R 65534:65534 .; chmod 755 .
+            setpriv --reuid=65534 --regid=65534 --clear-groups ./imagemill watch mill.yaml 2>log & echo $! >pid
+            """
+        _ = try await runner.shell(script)
+        try await drop.until("it has started") { try await drop.inbox()["blocked"] as? Int == 0 }
+        for (mode, blocked) in [("000", 1), ("755", 0)] {
+            let start = SuspendingClock.now
+            _ = try await runner.shell("chmod \(mode) in/sub")
+            try await drop.until("\(blocked) blocked") { try await drop.inbox()["blocked"] as? Int == blocked }
+            // A scan would find it after a minute.
+            #expect(SuspendingClock.now - start < .seconds(30))
+        }
+        _ = try await runner.shell("kill $(cat pid); tail --pid=$(cat pid) -f /dev/null")
+    }
+
+    @Test(.enabled(if: TestMachine.isRoot, "only root can act as another user"))
+    func `root beside a daemon of another user waits for the inbox, takes nothing, and leaves its state folder alone`()
+        async throws
+    {
+        let drop = try WatchedFolder()
+        let runner = drop.runner
+        try runner.folder.write(
+            "state: state2\ninboxes:\n  - { path: in, outbox: out2, pipeline: p.yaml, settle: 200ms }\n",
+            to: "second.yaml")
+        // The program is copied: its folder may be closed to others.
+        let script = """
+            cp "$IMAGEMILL" imagemill; chown -R 65534:65534 .; chmod 755 .
+            setpriv --reuid=65534 --regid=65534 --clear-groups ./imagemill watch mill.yaml 2>log & echo $! >pid
+            """
+        _ = try await runner.shell(script)
+        try await drop.until("it has started") {
+            try await runner.shell("grep -c 'notice: started' log").output == "1\n"
+        }
+        let other = try runner.start("watch", "second.yaml")
+        try await drop.until("it is paused: \(other.errorsSoFar)") { other.errorsSoFar.contains("PAUSE_REASON=in-use") }
+        let process = try await runner.shell("cat pid").output.dropLast()
+        #expect(other.errorsSoFar.contains("another imagemill watch (process \(process) of 'nobody') takes them"))
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.jpg.json")
+        #expect(drop.files("out2").isEmpty)
+        _ = try await runner.shell("kill $(cat pid); tail --pid=$(cat pid) -f /dev/null")
+        #expect(try await drop.stop(other).exit == 0)
+        let refused = try await runner.run("watch", "mill.yaml")
+        let state = runner.folder.path("state")
+        #expect(refused.exit == 75)
+        #expect(
+            refused.errors
+                == "imagemill: the state folder '\(state)' belongs to 'nobody', who could not use what 'root' wrote into it; nothing is watched. "
+                + "Start it as 'nobody': sudo -u nobody imagemill watch mill.yaml\n")
+        #expect(try await runner.shell("find state -user 0").output == "")
+    }
+
     @Test(
         arguments: [
             ("top", "has an inbox inside of it"),

@@ -12,14 +12,6 @@ struct DashboardDocument: Encodable, Sendable {
         var revision: Int
     }
 
-    /// A file system, once for all that is on it.
-    struct Disk: Encodable, Sendable {
-        var path: String
-        var free: Int
-        var total: Int
-        var isLow: Bool
-    }
-
     struct Result: Encodable, Sendable {
         struct Rendition: Encodable, Sendable {
             var name: String
@@ -48,8 +40,6 @@ struct DashboardDocument: Encodable, Sendable {
     var failures: Failures
     /// Seconds until what is queued is done, if it goes on as in the last minutes; nil if that cannot be told.
     var eta: Int?
-    /// The fullest first.
-    var disks: [Disk]
     var events: [RecentEvents.Event]
     var results: [Result]
     /// The last hour, a minute each.
@@ -59,14 +49,12 @@ struct DashboardDocument: Encodable, Sendable {
         let (standing, activity) = (control.standing, control.activity)
         status = control.status()
         let counts = standing.compactMapValues { $0.failures?.count }
-        disks = Self.disks(standing)
         // The pause of an inbox is said already, and its folders may not be there yet.
         let awaited = status.inboxes.count { standing[$0.name] == nil && $0.state != .paused }
         headline = Headline(
             status,
             failed: Headline.Failed(
-                count: counts.values.reduce(0, +), unreadable: standing.count - counts.count, awaited: awaited),
-            lowDisks: disks.count(where: \.isLow))
+                count: counts.values.reduce(0, +), unreadable: standing.count - counts.count, awaited: awaited))
         let queued = status.inboxes.filter { $0.state != .paused }.reduce(0) {
             $0 + $1.ready + $1.inProgress + $1.waiting
         }
@@ -77,13 +65,6 @@ struct DashboardDocument: Encodable, Sendable {
         minutes = activity.minutes
     }
 
-    private static func disks(_ standing: [String: Standing]) -> [Disk] {
-        let all = standing.sorted { $0.key < $1.key }.flatMap(\.value.disks)
-        let unique = Dictionary(all.map { ($0.space.device, $0) }) { first, _ in first }.values
-        return unique.map {
-            Disk(path: $0.path.text, free: $0.space.free, total: $0.space.total, isLow: $0.space.isLow)
-        }.sorted { (Double($0.free) / Double($0.total), $0.path) < (Double($1.free) / Double($1.total), $1.path) }
-    }
 }
 
 extension DashboardDocument.Result {

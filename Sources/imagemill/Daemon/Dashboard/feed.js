@@ -48,7 +48,7 @@ function show(all) {
   askForHistory();
   showPlot(all);
   showResults(all);
-  showDisks(all.disks);
+  showDisks(status.disks || []);
   showEvents(all.events);
 }
 

@@ -8,13 +8,13 @@ const settling = entry => {
   const left = span(entry["seconds-left"]);
   return entry.reason === "changing" ? "changed a moment ago" : entry.reason === "empty" ? "0 bytes, fails in " + left : entry.reason + ", decoded anyway in " + left;
 };
-const rank = (inbox, failed) => inbox.paused ? inbox.paused.reason === "by-request" ? 1 : 0 : inbox.blocked ? 1 : failed ? 2 : inbox.state === "running" ? 4 : 3;
+const rank = (inbox, failed) => inbox.paused ? inbox.paused.reason === "by-request" ? 1 : 0 : failed ? 2 : inbox.blocked ? 3 : inbox.state === "running" ? 5 : 4;
 
 function showInboxes(all) {
   const failed = inbox => all.failures.counts[inbox.name];
   const sorted = [...all.status.inboxes].sort((one, other) => rank(one, failed(one)) - rank(other, failed(other)) || (one.name < other.name ? -1 : 1));
   let quiet = 0;
-  const visible = sorted.filter(inbox => rank(inbox, failed(inbox)) < 3 || ++quiet <= quietShown);
+  const visible = sorted.filter(inbox => rank(inbox, failed(inbox)) < 4 || ++quiet <= quietShown);
   list($("inboxes"), visible, inbox => inbox.name, makeInbox, (node, inbox) => fillInbox(node, inbox, failed(inbox), all));
   $("more-inboxes").hidden = visible.length === sorted.length;
   set($("more-inboxes"), "Show all " + number(sorted.length) + " inboxes");
@@ -48,7 +48,7 @@ function fillInbox(node, inbox, failed, all) {
   set(how, inbox.paused ? "■ paused (" + inbox.paused.reason + ")" : inbox.state === "running" ? "● watching" : "◌ leaving");
   const queued = inbox.ready + inbox["in-progress"] + inbox.waiting;
   set(node.querySelector(".figures"), [queued ? number(queued) + " queued" : "", inbox.settling ? number(inbox.settling) + " settling" : "",
-    inbox.blocked ? number(inbox.blocked) + " blocked" : "", failed ? number(failed) + " failed" : "",
+    failed ? number(failed) + " failed" : "", inbox.blocked ? number(inbox.blocked) + " blocked" : "",
     inbox["oldest-seconds"] ? "oldest " + span(inbox["oldest-seconds"]) : ""].filter(Boolean).join(" · ") || number(inbox.done) + " done");
   node.querySelector(".figures").className = "figures " + (inbox.blocked || failed ? "bad" : queued || inbox.settling ? "" : "quiet");
   const message = node.querySelector(".message");

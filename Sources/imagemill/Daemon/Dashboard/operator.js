@@ -2,16 +2,17 @@
 let eventsShown = 6;
 
 function showDisks(disks) {
-  list($("disks"), disks, disk => disk.path, () => element("li", "", [element("div", "what", [element("bdi"), element("p", "")]), element("meter")]), (node, disk) => {
-    set(node.querySelector("bdi"), shown(disk.path));
-    set(node.querySelector("p"), (disk.isLow ? "▲ nearly full: " : "") + amount(disk.free) + " of " + amount(disk.total) + " free");
-    node.querySelector("p").className = disk.isLow ? "warn" : "quiet";
+  list($("disks"), disks, disk => disk.path.path, () => element("li", "", [element("div", "what", [element("bdi"), element("p", "")]), element("meter")]), (node, disk) => {
+    set(node.querySelector("bdi"), shown(disk.path.path));
+    const isLow = disk["nearly-full"], [free, total] = [disk["free-bytes"], disk["total-bytes"]];
+    set(node.querySelector("p"), (isLow ? "▲ nearly full: " : "") + amount(free) + " of " + amount(total) + " free");
+    node.querySelector("p").className = isLow ? "warn" : "quiet";
     const meter = node.querySelector("meter");
-    meter.setAttribute("aria-label", "used of " + shown(disk.path));
-    meter.max = disk.total;
-    meter.high = disk.total * .95;
+    meter.setAttribute("aria-label", "used of " + shown(disk.path.path));
+    meter.max = total;
+    meter.high = total * .95;
     meter.optimum = 0;
-    meter.value = disk.total - disk.free;
+    meter.value = total - free;
   });
 }
 

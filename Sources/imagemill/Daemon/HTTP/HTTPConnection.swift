@@ -22,6 +22,8 @@ struct HTTPConnection {
 
     /// How long a client may take to ask, and to take the answer or an event.
     static let patience = Duration.seconds(5)
+    /// Bytes of a stream that the system keeps for a client.
+    private static let streamBuffer: CInt = 8 << 10
     /// A large answer may take its time as long as it is taken.
     private static let largeAnswer = 1 << 16
 
@@ -70,7 +72,15 @@ struct HTTPConnection {
             response.isStream && !isHead ? .streaming : .writing, response.bytes(isHead: isHead), 0,
             .now + Self.patience
         )
+        if phase == .streaming { keepLittleUnread() }
         write()
+    }
+
+    /// The system takes many events for a client that reads none. With a small buffer it shows soon that they are not
+    /// taken.
+    private func keepLittleUnread() {
+        var bytes = Self.streamBuffer
+        setsockopt(file.descriptor, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout.size(ofValue: bytes)))
     }
 
     /// Adds an event to a stream; one that has not taken the last event gets it when it has.

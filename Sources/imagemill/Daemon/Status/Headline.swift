@@ -28,15 +28,14 @@ struct Headline: Codable, Equatable, Sendable {
         var awaited = 0
     }
 
-    /// - Parameter lowDisks: how many disks are nearly full.
-    init(_ status: StatusDocument, failed: Failed, lowDisks: Int = 0) {
-        var parts = Self.troubles(status, failed: failed, lowDisks: lowDisks)
+    init(_ status: StatusDocument, failed: Failed) {
+        var parts = Self.troubles(status, failed: failed)
         let needsHelp = !parts.isEmpty
         if status.queue.depth > 0 {
-            parts.append("\(status.queue.depth) queued")
+            parts.append("\(grouped(status.queue.depth)) queued")
             if let oldest = status.queue.oldestSeconds, oldest > 0 { parts.append("oldest \(Self.span(oldest))") }
         } else if !needsHelp {
-            parts.append("nothing to do: \(counted(status.inboxes.count, "inbox", "inboxes")) watched")
+            parts.append("nothing to do: \(grouped(status.inboxes.count, "inbox", "inboxes")) watched")
         }
         level = Self.pausedByTrouble(status) > 0 ? .trouble : needsHelp ? .attention : .good
         sentence = parts.joined(separator: ", ")
@@ -46,8 +45,8 @@ struct Headline: Codable, Equatable, Sendable {
         status.inboxes.count { $0.state == .paused && $0.paused?.reason != .byRequest }
     }
 
-    /// What somebody should look at, the worst first; nothing if all is well. Parameters as above.
-    static func troubles(_ status: StatusDocument, failed: Failed, lowDisks: Int = 0) -> [String] {
+    /// What somebody should look at, the worst first; nothing if all is well.
+    static func troubles(_ status: StatusDocument, failed: Failed) -> [String] {
         let inboxes = status.inboxes
         let blocked = inboxes.reduce(0) { $0 + $1.blocked }
         let requested = inboxes.count { $0.paused?.reason == .byRequest }
@@ -56,30 +55,33 @@ struct Headline: Codable, Equatable, Sendable {
         if status.state != .running { parts.append(status.state == .starting ? "starting" : "stopping") }
         let lacksState = inboxes.contains { $0.paused?.reason == .missingState }
         if lacksState { parts.append("state folder missing") }
-        if paused > 0 { parts.append("\(counted(paused, "inbox", "inboxes")) paused") }
-        if requested > 0 { parts.append("\(requested) paused by request") }
+        if paused + requested > 0 {
+            let which = requested == 0 ? "" : paused == 0 ? " by request" : ", \(grouped(requested)) of them by request"
+            parts.append("\(grouped(paused + requested, "inbox", "inboxes")) paused\(which)")
+        }
         if status.reload.state == .refused { parts.append("configuration refused") }
-        if lowDisks > 0 { parts.append("\(counted(lowDisks, "disk")) nearly full") }
-        if failed.count > 0 { parts.append("\(failed.count) failed") }
+        if case let disks = status.lowDisks.count, disks > 0 { parts.append("\(grouped(disks, "disk")) nearly full") }
+        if failed.count > 0 { parts.append("\(grouped(failed.count)) failed") }
         // The folders are missing with the state folder.
         if failed.unreadable > 0, !lacksState {
-            parts.append("failed/ of \(counted(failed.unreadable, "inbox", "inboxes")) cannot be read")
+            parts.append("failed/ of \(grouped(failed.unreadable, "inbox", "inboxes")) cannot be read")
         }
-        if blocked > 0 { parts.append("\(blocked) blocked") }
+        if blocked > 0 { parts.append("\(grouped(blocked)) blocked") }
         let stuck = inboxes.flatMap(\.waitingSources).filter(\.code.waitsForRoom)
         if !stuck.isEmpty {
             let codes = Set(stuck.map(\.code.rawValue)).sorted().joined(separator: ", ")
-            parts.append("\(stuck.count) waiting for room (\(codes))")
+            parts.append("\(grouped(stuck.count)) waiting for room (\(codes))")
         }
-        if status.hooks.lost > 0 { parts.append("\(counted(status.hooks.lost, "hook event")) lost") }
+        if status.hooks.lost > 0 { parts.append("\(grouped(status.hooks.lost, "hook event")) lost") }
         let lateHooks = inboxes.filter(\.hasLateHooks)
         if let oldest = lateHooks.compactMap(\.oldestHookSeconds).max() {
             let count = lateHooks.reduce(0) { $0 + $1.hooksWaiting }
-            parts.append("\(count == 1 ? "1 hook event waits" : "\(count) hook events wait"), oldest \(span(oldest))")
+            parts.append(
+                "\(count == 1 ? "1 hook event waits" : "\(grouped(count)) hook events wait"), oldest \(span(oldest))")
         }
         if status.cache?.trouble != nil { parts.append("cache not used") }
         if failed.awaited > 0 {
-            parts.append("looking into failed/ of \(counted(failed.awaited, "inbox", "inboxes"))")
+            parts.append("looking into failed/ of \(grouped(failed.awaited, "inbox", "inboxes"))")
         }
         return parts
     }

@@ -35,6 +35,8 @@ struct StandingFailures: Equatable, Sendable {
     let count: Int
     /// Some of them, sorted by their paths.
     let entries: [Entry]
+    /// How many of those have which code; of some it is not known.
+    let codes: [String: Int]
 
     /// - Parameters:
     ///   - most: so many are described.
@@ -48,6 +50,9 @@ struct StandingFailures: Equatable, Sendable {
             if let entry = known[source.path], entry.file == source.note, entry.bytes == source.bytes { return entry }
             let note = source.note.flatMap { _ in Self.note(FailureNote.path(beside: folder.appending(source.path))) }
             return Entry(path: source.path, bytes: source.bytes, note: note, file: source.note)
+        }
+        codes = entries.reduce(into: [:]) { codes, entry in
+            if let code = entry.note?.code { codes[code, default: 0] += 1 }
         }
     }
 

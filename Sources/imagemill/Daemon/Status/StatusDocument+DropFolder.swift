@@ -22,6 +22,28 @@ extension StatusDocument {
     }
 }
 
+extension StatusDocument {
+    /// Takes in what was found in the spools and of their disks.
+    mutating func fill(from standing: [String: Standing]) {
+        let all = standing.sorted { $0.key < $1.key }.flatMap(\.value.disks)
+        let unique = Dictionary(all.map { ($0.space.device, $0) }) { first, _ in first }.values
+        let found = unique.map { disk in
+            Disk(
+                path: ShownPath(disk.path), freeBytes: disk.space.free, totalBytes: disk.space.total,
+                isLow: disk.space.isLow)
+        }
+        disks = standing.isEmpty ? nil : found.sorted { ($0.share, $0.path.text) < ($1.share, $1.path.text) }
+        for index in inboxes.indices {
+            inboxes[index].failedCodes = standing[inboxes[index].name]?.failures?.codes
+        }
+    }
+}
+
+extension StatusDocument.Disk {
+    /// What is free of it.
+    fileprivate var share: Double { Double(freeBytes) / Double(max(1, totalBytes)) }
+}
+
 extension StatusDocument.Inbox {
     fileprivate init(_ inbox: DropFolderStatus.Inbox) {
         let counts = inbox.watching.counts

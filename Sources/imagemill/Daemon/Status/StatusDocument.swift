@@ -41,6 +41,8 @@ struct StatusDocument: Codable, Equatable, Sendable {
     var memory = Memory()
     /// Nil if the mill file has none.
     var cache: Cache?
+    /// The file systems of all inboxes, the fullest first; nil if nobody has looked.
+    var disks: [Disk]?
     var reload = Reload()
 
     struct Inbox: Codable, Equatable, Sendable {
@@ -91,6 +93,8 @@ struct StatusDocument: Codable, Equatable, Sendable {
         /// Sources that are in the failed folder now. `imagemill status` counts them; nil if it may not read the
         /// folder.
         var failedNow: Int?
+        /// How many of them have which code, as the daemon has last seen; nil if it has not looked.
+        var failedCodes: [String: Int]?
         /// How long the oldest has been under way.
         var oldestSeconds: Int?
         /// Events that its hooks have not received yet.
@@ -186,6 +190,18 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var budgetBytes = 0
         var reservedBytes = 0
     }
+
+    /// A file system, once for all that is on it.
+    struct Disk: Codable, Equatable, Sendable {
+        /// One of the folders that are on it.
+        var path: ShownPath
+        var freeBytes: Int
+        var totalBytes: Int
+        var isLow: Bool
+    }
+
+    /// Those that somebody should make room on.
+    var lowDisks: [Disk] { (disks ?? []).filter(\.isLow) }
 
     /// The cache of renditions.
     struct Cache: Codable, Equatable, Sendable {

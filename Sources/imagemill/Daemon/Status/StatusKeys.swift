@@ -9,7 +9,8 @@ extension ShownPath {
 
 extension StatusDocument {
     enum CodingKeys: String, CodingKey {
-        case schema, version, process, mill, state, started, inboxes, queue, workers, memory, cache, reload, hooks
+        case schema, version, process, mill, state, started, inboxes, queue, workers, memory, cache, disks, reload,
+            hooks
         case uptimeSeconds = "uptime-seconds"
         case inProgress = "in-progress"
         case recentFailures = "recent-failures"
@@ -28,6 +29,7 @@ extension StatusDocument.Inbox {
         case passedOver = "passed-over"
         case passedOverFiles = "passed-over-files"
         case failedNow = "failed-now"
+        case failedCodes = "failed-codes"
         case hooksWaiting = "hooks-waiting"
         case oldestHookSeconds = "oldest-hook-seconds"
         case doneFolder = "done-folder"
@@ -60,6 +62,15 @@ extension StatusDocument.Cache {
     enum CodingKeys: String, CodingKey {
         case path, renditions, bytes, hits, misses, trouble
         case boundBytes = "bound-bytes"
+    }
+}
+
+extension StatusDocument.Disk {
+    enum CodingKeys: String, CodingKey {
+        case path
+        case freeBytes = "free-bytes"
+        case totalBytes = "total-bytes"
+        case isLow = "nearly-full"
     }
 }
 

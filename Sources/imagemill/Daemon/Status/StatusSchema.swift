@@ -52,6 +52,11 @@ enum StatusSchema {
                 "description": "Sources in the failed folder; only if `imagemill status` may read it.",
             ], "paused": object(["reason": words(PauseReason.self), "message": text, "since": time]),
             "paused-by-request": time,
+            "failed-codes": [
+                "type": "object", "additionalProperties": count,
+                "description":
+                    "How many sources in the failed folder have which code, as the daemon has last seen; only of those that it has read.",
+            ],
         ])
 
     private static let running = object([
@@ -79,6 +84,10 @@ enum StatusSchema {
         ["path": path, "renditions": count, "bytes": count, "bound-bytes": count, "hits": count, "misses": count],
         optional: ["trouble": text])
 
+    private static let disk = object([
+        "path": path, "free-bytes": count, "total-bytes": count, "nearly-full": ["type": "boolean"],
+    ])
+
     static var status: JSONValue {
         let document = object(
             [
@@ -92,7 +101,7 @@ enum StatusSchema {
                 "reload": object(
                     ["state": words(StatusDocument.Reload.State.self), "diagnostics": list(text)],
                     optional: ["time": time]),
-            ], optional: ["cache": cache, "mill": path])
+            ], optional: ["cache": cache, "mill": path, "disks": list(disk)])
         return document.merging([
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "Imagemill: what the drop folder is doing",

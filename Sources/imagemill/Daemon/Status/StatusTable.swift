@@ -15,7 +15,7 @@ struct StatusTable {
     /// The status as text. Trouble comes first.
     var text: String {
         let parts = [
-            [verdict, head], reload, pauses, obstacles, failed, waiting, lateHooks, hooks, [""], inboxes, places,
+            [verdict, head], pauses, reload, disks, failed, obstacles, waiting, hooks, lateHooks, [""], inboxes, places,
             settling,
             passedOver,
             cache,
@@ -48,7 +48,8 @@ struct StatusTable {
     private var pauses: [String] {
         list(
             "paused:", isBad: true,
-            status.inboxes.compactMap { inbox in
+            // Those that a person has paused are no trouble.
+            status.inboxes.sorted { !$0.isPausedByRequest && $1.isPausedByRequest }.compactMap { inbox in
                 inbox.paused.map {
                     "\(oneLine(inbox.name)), since \(localTime($0.since)): \($0.reason.rawValue): \(oneLine($0.message))"
                 }
@@ -118,13 +119,13 @@ struct StatusTable {
     /// Those in which something is wrong, then those in which something happens.
     private var busiest: [StatusDocument.Inbox] {
         func rank(_ inbox: StatusDocument.Inbox) -> Int {
-            if inbox.state == .paused { return 0 }
-            if inbox.blocked > 0 { return 1 }
+            if inbox.state == .paused { return inbox.isPausedByRequest ? 1 : 0 }
             if (failures[inbox.name]?.count ?? 0) > 0 { return 2 }
-            return inbox.settling + inbox.ready + inbox.inProgress + inbox.waiting > 0 ? 3 : 4
+            if inbox.blocked > 0 { return 3 }
+            return inbox.settling + inbox.ready + inbox.inProgress + inbox.waiting > 0 ? 4 : 5
         }
         let ranked = status.inboxes.enumerated().map { (rank($0.element), $0.offset, $0.element) }
-        return ranked.filter { $0.0 < 4 }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.prefix(Self.mostInboxes).map(\.2)
+        return ranked.filter { $0.0 < 5 }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.prefix(Self.mostInboxes).map(\.2)
     }
 
     /// Columns, the first two to the left and numbers to the right.
@@ -157,6 +158,14 @@ struct StatusTable {
             status.inboxes.flatMap { inbox in
                 inbox.settlingSources.map { "\(oneLine(inbox.name))/\($0.path.printable): \($0.sentence)" }
             }, of: status.inboxes.reduce(0) { $0 + $1.settling })
+    }
+
+    private var disks: [String] {
+        list(
+            "nearly full:", isBad: true,
+            status.lowDisks.map {
+                "the disk of \($0.path.printable): \(Self.amount($0.freeBytes)) of \(Self.amount($0.totalBytes)) free; make room before it pauses the inboxes"
+            })
     }
 
     private var obstacles: [String] {
@@ -198,8 +207,19 @@ struct StatusTable {
         }
         guard !all.isEmpty else { return recentlyFailed }
         let folders = standing.filter { $0.1.count > 0 }.compactMap { $0.0.failedFolder?.printable }
-        return list("failed:", all, of: standing.reduce(0) { $0 + $1.1.count })
+        let count = standing.reduce(0) { $0 + $1.1.count }
+        return list(title(ofFailed: count, in: standing.map(\.0)), all, of: count)
             + (folders.count == 1 ? ["  they are in \(folders[0])"] : [])
+    }
+
+    /// Fewer failures than these are seen at a glance.
+    private static let manyFailures = 4
+
+    /// `12 failed: 9 corrupt, 3 too-many-pixels` if they are many and the daemon knows all of them.
+    private func title(ofFailed count: Int, in inboxes: [StatusDocument.Inbox]) -> String {
+        let codes = inboxes.compactMap(\.failedCodes).reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+        guard count >= Self.manyFailures, codes.values.reduce(0, +) == count else { return "failed:" }
+        return "\(grouped(count)) failed: \(countedByCode(codes))"
     }
 
     /// A failed source or hook, and what to do about it.
@@ -303,6 +323,10 @@ struct StatusTable {
         default: "\(seconds / 86_400) d \(seconds / 3600 % 24) h"
         }
     }
+}
+
+extension StatusDocument.Inbox {
+    fileprivate var isPausedByRequest: Bool { paused?.reason == .byRequest }
 }
 
 extension StatusDocument.SettlingEntry {

@@ -181,7 +181,7 @@ private struct TwoOutboxes: HTTPRoutes {
         let text = try await onNewThread {
             var text = ""
             var chunk = [UInt8](repeating: 0, count: 65_536)
-            while text.components(separatedBy: "data: {\"disks\"").count < 3,
+            while text.components(separatedBy: "data: {\"events\"").count < 3,
                 case let got = recv(socket.descriptor, &chunk, chunk.count, 0), got > 0
             {
                 text += String(decoding: chunk[..<got], as: UTF8.self)
@@ -189,7 +189,7 @@ private struct TwoOutboxes: HTTPRoutes {
             return text
         }
         #expect(text.contains("Content-Type: text/event-stream\r\n") && !text.contains("Content-Length"))
-        #expect(text.components(separatedBy: "data: {\"disks\"").count == 3)
+        #expect(text.components(separatedBy: "data: {\"events\"").count == 3)
         server.stop()
         _ = try await answer(socket)
     }
@@ -213,6 +213,31 @@ private struct TwoOutboxes: HTTPRoutes {
             #expect(try await status("\(key) -X POST -H 'X-Imagemill: 1' \(url)/api/reload") == "200")
             if let token { #expect(try await status("-u any:\(token) \(url)/") == "200") }
         }
+    }
+
+    /// The system took the events for them, for a very long time.
+    @Test func `those who never read their events lose their places to others`() async throws {
+        let server = try serve()
+        defer { server.stop() }
+        let request = "GET /api/events HTTP/1.1\r\n\r\n"
+        let silent = try (0..<8).map { _ in try client(saying: request) }
+        func first() async throws -> String {
+            let socket = try client(saying: request)
+            return try await onNewThread {
+                var chunk = [UInt8](repeating: 0, count: 12)
+                _ = recv(socket.descriptor, &chunk, chunk.count, CInt(MSG_WAITALL))
+                return String(decoding: chunk, as: UTF8.self)
+            }
+        }
+        #expect(try await first() == "HTTP/1.1 503")
+        let end = SuspendingClock.now + .seconds(60)
+        var answer = ""
+        while answer != "HTTP/1.1 200", .now < end {
+            try await Task.sleep(for: .seconds(1))
+            answer = try await first()
+        }
+        #expect(answer == "HTTP/1.1 200")
+        withExtendedLifetime(silent) {}
     }
 
     @Test func `however many clients have sent half a request, a whole one is answered at once`() async throws {

@@ -32,9 +32,15 @@ import Testing
 
     @Test func `a pause that somebody has asked for is said, and is no trouble`() {
         let headline = Headline(status([inbox("a", .byRequest), inbox("b")]), failed: known(0))
-        #expect(headline == Headline(level: .attention, sentence: "1 paused by request"))
-        let both = Headline(status([inbox("a", .byRequest), inbox("b", .ioError)]), failed: known(0), lowDisks: 1)
-        #expect(both == Headline(level: .trouble, sentence: "1 inbox paused, 1 paused by request, 1 disk nearly full"))
+        #expect(headline == Headline(level: .attention, sentence: "1 inbox paused by request"))
+        var both = status([inbox("a", .byRequest), inbox("b", .ioError)])
+        both.disks = [true, false].map {
+            StatusDocument.Disk(path: ShownPath(BytePath("/")), freeBytes: 1, totalBytes: 100, isLow: $0)
+        }
+        #expect(
+            Headline(both, failed: known(0))
+                == Headline(
+                    level: .trouble, sentence: "2 inboxes paused, 1 of them by request, 1 disk nearly full"))
     }
 
     @Test func `what has failed is never good, however much is done`() {
@@ -104,7 +110,8 @@ import Testing
         let shown = DashboardDocument(FakeDaemon(document, standing: standing))
         #expect(
             shown.headline.sentence
-                == "1 paused by request, 1 failed, failed/ of 1 inbox cannot be read, looking into failed/ of 1 inbox")
+                == "1 inbox paused by request, 1 failed, failed/ of 1 inbox cannot be read, looking into failed/ of 1 inbox"
+        )
         #expect(shown.failures.counts == ["a": 1])
     }
 
@@ -115,6 +122,15 @@ import Testing
         #expect(
             Headline(status([inbox("a")], queued: 3), failed: known(0))
                 == Headline(level: .good, sentence: "3 queued, oldest 4 min"))
+    }
+
+    @Test func `large numbers are grouped, and what has failed comes before what is blocked`() {
+        var many = status([inbox("a")], queued: 1_234_567)
+        many.inboxes[0].blocked = 1000
+        #expect(
+            Headline(many, failed: known(12_345)).sentence
+                == "12,345 failed, 1,000 blocked, 1,234,567 queued, oldest 4 min")
+        #expect([0, 999, -1000, 100_000].map { grouped($0) } == ["0", "999", "-1,000", "100,000"])
     }
 
     @Test func `a daemon that starts or stops is not well`() {

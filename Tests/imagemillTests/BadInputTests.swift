@@ -251,7 +251,7 @@ import Vips
         let cases = [
             ("--max-pixels", "1K", "too-many-pixels"), ("--max-source-bytes", "100", "too-many-bytes"),
             ("--max-side", "20", "too-long-side"),
-            ("--max-memory", "96M", "too-much-memory"),
+            ("--max-memory", "80M", "too-much-memory"),
             ("--max-output-bytes", "20", "output-too-large"),
         ]
         for (option, value, code) in cases {

@@ -186,7 +186,7 @@ import Vips
         let runner = try CommandRunner()
         try pipeline(runner, "stitch")
         for index in 1...4 { try await runner.picture("in/set/\(index).png") }
-        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--max-memory", "96M")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--max-memory", "80M")
         #expect(result.exit == 2)
         #expect(result.errors.contains("set: too-much-memory"), "\(result.errors)")
     }

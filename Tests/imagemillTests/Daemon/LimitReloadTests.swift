@@ -6,7 +6,7 @@ import Vips
 
 @Suite struct LimitReloadTests {
     @Test(arguments: [
-        "max-memory: 96M", "max-pixels: 1K", "max-source-bytes: 100", "max-side: 20", "max-bands: 1",
+        "max-memory: 80M", "max-pixels: 1K", "max-source-bytes: 100", "max-side: 20", "max-bands: 1",
         "max-output-bytes: 20",
         "max-scans: 2", "max-metadata-bytes: 1000", "max-profile-bytes: 100",
     ])

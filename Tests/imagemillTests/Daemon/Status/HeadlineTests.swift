@@ -61,7 +61,7 @@ import Testing
         busy.inboxes = []
         #expect(
             Headline.troubles(busy, failed: known(0)) == [
-                "configuration refused", "3 hook events lost", "cache not used",
+                "configuration refused", "1 disk nearly full", "3 hook events lost", "cache not used",
             ])
     }
 

@@ -47,6 +47,18 @@ import Testing
         #expect(!quiet.errors.contains("warning"))
     }
 
+    @Test func `the first line of what a decoder has said is shown below its failure`() async throws {
+        let runner = try await runner()
+        try runner.folder.write(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\">\n<rect>\n</svg>", to: "in/x.svg")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--allow", "svg")
+        let lines = result.errors.split(separator: "\n")
+        let index = try #require(lines.firstIndex { $0.hasPrefix("in/x.svg: corrupt: ") })
+        #expect(lines[index + 1].hasPrefix("  ") && lines[index + 1].contains("line 3"), "\(result.errors)")
+        let detail = try #require(try runner.report()["in/x.svg"]?.error ?? runner.report()["x.svg"]?.error)
+        #expect(!detail.message.contains("line 3"))
+    }
+
     @Test func `many failures are counted by their codes`() async throws {
         let runner = try await runner()
         for name in ["c", "d", "e"] { try runner.folder.write("no", to: "in/\(name).jpg") }

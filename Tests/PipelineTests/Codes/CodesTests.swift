@@ -32,7 +32,8 @@ struct CodesTests {
     @Test(arguments: FailureCode.allCases)
     func `a failure has a remedy: plain sentences that tell what to do`(code: FailureCode) {
         let verbs = [
-            "Add", "Change", "Check", "Choose", "Convert", "Copy", "Divide", "Give", "Keep", "Look", "Make", "Name", "Open",
+            "Add", "Change", "Check", "Choose", "Convert", "Copy", "Divide", "Give", "Keep", "Look", "Make", "Name",
+            "Open",
             "Please report", "Raise", "Remove", "Rename", "Repair", "Run", "Try",
         ]
         for place in [RemedyPlace.anywhere, .command, .millFile] {

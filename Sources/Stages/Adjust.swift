@@ -19,7 +19,7 @@ package struct Adjust: Stage {
 
     package init(_ p: inout Parameters) {
         exposure = p.optional(
-            "exposure", 0.0, in: -10...10, "In stops: 1 doubles the light, −1 halves it. Worked out in linear light.")
+            "exposure", 0.0, in: -10...10, "In stops: 1 doubles the light, -1 halves it. Worked out in linear light.")
         gamma = p.optional("gamma", 1.0, in: 0.1...10, "Above 1 the middle becomes lighter, below darker.")
         brightness = p.optional("brightness", 1.0, in: 0...10, "A factor of the color values; 1 changes nothing.")
         contrast = p.optional(

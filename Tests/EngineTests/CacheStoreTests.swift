@@ -34,9 +34,12 @@ import Testing
     @Test(arguments: [DatabaseFile.SharedMemory.works, .takesRoom, .isOfOneMachine])
     func `where processes cannot share memory the index does without it`(_ memory: DatabaseFile.SharedMemory) throws {
         try folder.write("", to: "cache/x")
-        let index = try CacheIndex(folder: cache, memory: memory)
+        let indexes = try (0..<2).map { _ in try CacheIndex(folder: cache, memory: memory) }
         #expect(try folder.entries().contains("cache/index.sqlite-shm") == (memory == .works))
-        withExtendedLifetime(index) {}
+        for number in 0..<4 { try indexes[number % 2].add(assetFacts: "\(number)", "digest\(number)") }
+        for index in indexes {
+            #expect(try (0..<4).map { try index.assetFacts("digest\($0)") } == ["0", "1", "2", "3"])
+        }
     }
 
     @Test func `strangers may not open the lock, with which they could keep everybody out`() throws {

@@ -63,8 +63,38 @@ import Testing
         #expect(try store.history().map(\.done) == [1])
     }
 
-    @Test func `so many hours of an inbox are kept that it does not grow`() throws {
+    @Test func `hours of a time of day that was ahead take no place of others`() throws {
         let store = try open()
+        try end("a", in: store)
+        let now = try #require(try store.history().first).hour
+        try store.change { database in
+            for hour in now + 1...now + 400 {
+                try database.execute(sql: "INSERT INTO history VALUES ('in', ?, 1, 0)", arguments: [hour])
+            }
+        }
+        try end("b", in: store)
+        _ = try store.prune(keeping: 100)
+        #expect(try store.history().map(\.done) == [2])
+        let kept = try store.look { try Int.fetchAll($0, sql: "SELECT hour FROM history ORDER BY hour") }
+        #expect(kept == [now] + Array(now + 1...now + 192))
+    }
+
+    @Test func `an inbox that is gone keeps its hours until many others have gone after it`() throws {
+        var store = try open()
+        try store.change { database in
+            for hour in 1...25 {
+                try database.execute(sql: "INSERT INTO history VALUES (?, ?, 1, 0)", arguments: ["gone\(hour)", hour])
+            }
+            try database.execute(sql: "INSERT INTO history VALUES ('in', 1, 1, 0)")
+        }
+        _ = try store.prune(keeping: 100)
+        store = try open()
+        let hours = try store.look { try Int.fetchAll($0, sql: "SELECT hour FROM history ORDER BY hour") }
+        #expect(hours == [1] + Array(6...25))
+    }
+
+    @Test func `so many hours of an inbox are kept that it does not grow`() throws {
+        let store = try open([BytePath("/old"): "old", BytePath("/quiet"): "quiet"])
         try store.change { database in
             for hour in 1...500 {
                 try database.execute(sql: "INSERT INTO history VALUES ('old', ?, 1, 0)", arguments: [hour])

@@ -83,9 +83,7 @@ import Testing
         #expect(try open().job(job.id)?.progress.state == .running)
     }
 
-    @Test func `where shared memory takes room on the disk, the log does without it, and a full disk kills nobody`()
-        throws
-    {
+    @Test func `where shared memory takes room on the disk, the log does without it`() throws {
         #expect(DatabaseFile.SharedMemory(ofType: 0x9123_683E) == .takesRoom)
         #expect(DatabaseFile.SharedMemory(ofType: 0x6969) == .isOfOneMachine)
         #expect(DatabaseFile.SharedMemory(ofType: 0) == .isOfOneMachine)

@@ -84,7 +84,7 @@ import Testing
                 _ = try StateLock(state: state)
                 #expect(!isRefused, "\(name)")
             } catch let error as ForeignState {
-                #expect(isRefused && error == ForeignState(state: state, owner: ThisUser.name(of: owner)), "\(name)")
+                #expect(isRefused && error == ForeignState(state: state, owner: owner), "\(name)")
                 #expect(try folder.entries() == before)
             }
         }

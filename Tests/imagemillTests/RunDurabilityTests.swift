@@ -44,12 +44,14 @@ import Testing
         #expect(again.result.exit == 0 && !again.syncs.contains { $0.contains("out/a.jpg") }, "\(again.syncs)")
     }
 
-    @Test func `many renditions are synced by one call`() async throws {
+    /// One call may be made while the last ones are rendered.
+    @Test func `many renditions are synced at once`() async throws {
         try await runner.picture("in/0.jpg")
         _ = try await runner.shell("for i in $(seq 1 70); do cp in/0.jpg in/$i.jpg; done")
         let (result, syncs) = try await run()
         #expect(result.exit == 0, "\(result.errors)")
-        #expect(syncs.filter { $0.hasPrefix("syncfs ") } == ["syncfs \(runner.folder.path)/out"], "\(syncs)")
+        let whole = syncs.filter { $0.hasPrefix("syncfs ") }
+        #expect(Set(whole) == ["syncfs \(runner.folder.path)/out"] && whole.count <= 2, "\(syncs)")
         #expect(!syncs.contains { $0.hasSuffix(".jpg") }, "\(syncs)")
     }
 
@@ -63,17 +65,16 @@ import Testing
         _ = try await runner.shell("umount --lazy out/sub")
         #expect(result.exit == 0, "\(result.errors)")
         let out = runner.folder.path + "/out"
-        #expect(
-            syncs.filter { $0.hasPrefix("syncfs ") }.sorted() == ["syncfs \(out)", "syncfs \(out)/sub"], "\(syncs)")
+        #expect(Set(syncs.filter { $0.hasPrefix("syncfs ") }) == ["syncfs \(out)", "syncfs \(out)/sub"], "\(syncs)")
     }
 
-    @Test func `very many renditions are synced while others are rendered, and at the end`() async throws {
+    @Test func `very many renditions are synced while others are rendered too`() async throws {
         try await runner.picture("in/0.jpg")
         _ = try await runner.shell("for i in $(seq 1 1100); do cp in/0.jpg in/$i.jpg; done")
         let (result, syncs) = try await run()
         #expect(result.exit == 0, "\(result.errors)")
-        let whole = "syncfs \(runner.folder.path)/out"
-        #expect(syncs.filter { $0.hasPrefix("syncfs ") } == [whole, whole], "\(syncs)")
+        let whole = syncs.filter { $0.hasPrefix("syncfs ") }
+        #expect(Set(whole) == ["syncfs \(runner.folder.path)/out"] && (2...3).contains(whole.count), "\(syncs)")
     }
 
     @Test(arguments: [2, 70, 1100])

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a pattern of --exclude that matches nothing is said, with what patterns are relative to`(isPlan: Bool)
+    func `a pattern of --exclude that begins with the searched folder is said if it matches nothing`(isPlan: Bool)
         async throws
     {
         let runner = try await runner()
@@ -37,12 +37,7 @@ import Testing
         let warnings = result.errors.split(separator: "\n").filter { $0.contains("warning") }
         // What is in an excluded folder is not looked at.
         let about = "matched nothing; patterns are for paths below the folder that is searched:"
-        let other = "one without a slash is for names in all of its folders"
-        #expect(
-            warnings == [
-                "warning: --exclude 'in/a.jpg' \(about) leave out 'in/'", "warning: --exclude 'x/y' \(about) \(other)",
-                "warning: --exclude 'b.*' \(about) \(other)", "warning: --exclude '*.png' \(about) \(other)",
-            ])
+        #expect(warnings == ["warning: --exclude 'in/a.jpg' \(about) leave out 'in/'"])
         let quiet = try await runner.run(command + excluded + ["--quiet"] + (isPlan ? ["-o", "plan2"] : []))
         #expect(!quiet.errors.contains("warning"))
     }

@@ -84,7 +84,7 @@ final class Housekeeper: Sendable {
                 for controller in controllers() {
                     // Also those that were added since.
                     if let pause = folder.pause { controller.pause(pause) }
-                    controller.lookWhetherItAnswers(waiting: waits[controller.name])
+                    controller.probe(waiting: waits[controller.name])
                     if let pause = controller.silence(waiting: waits[controller.name]) { controller.pause(pause) }
                     if controller.needsMaintenance { maintain(controller) }
                 }
@@ -213,7 +213,7 @@ extension InboxController {
     /// opened, which costs nothing, so that trouble with it shows before a source comes; if a lane waits for files, all
     /// folders are tried.
     /// - Parameter waiting: since when a lane has waited.
-    func lookWhetherItAnswers(waiting: Moment?) {
+    func probe(waiting: Moment?) {
         let (inbox, spool) = state.withLock { ($0.inbox, $0.spool) }
         guard state.withLock({ $0.answers.begin(with: inbox.outbox, at: .now) }) else { return }
         let isThorough = waiting.map { .now > $0 + AnswerState.suspicion } ?? false
@@ -227,7 +227,7 @@ extension InboxController {
                 }
                 state.withLock { $0.answers.goOn(to: inbox.path, at: .now) }
                 _ = try? Directory(inbox.path).file.status()
-            } else if let trouble = outboxPause, state.withLock({ $0.spool != nil && $0.pause.pause == nil }) {
+            } else if let trouble = outboxPause, state.withLock({ $0.spool != nil && $0.isOpen }) {
                 pause(trouble)
             }
             state.withLock { $0.answers.end(at: .now) }

@@ -246,9 +246,9 @@ final class InboxController: Sendable {
     }
 
     func resume() {
-        let (isWorthALine, isOpen) = state.withLock { ($0.pause.end(), $0.isOpen) }
-        if isOpen { shared.dispatcher.resume(name) }
-        if isWorthALine { tell(.resumed) }
+        let (isWorthALine, requested) = state.withLock { ($0.pause.end(), $0.requestedPause) }
+        if requested == nil { shared.dispatcher.resume(name) }
+        if isWorthALine { tell(requested.map { .staysPausedByRequest(since: $0) } ?? .resumed) }
     }
 
     /// Takes no more sources until a person ends that. Running jobs go on.

@@ -152,8 +152,7 @@ package struct Settling: Sendable {
         if signs.isDeclaredComplete { return .examine }
         if seen.bytes == 0 && !isSet {
             reason = .empty
-            let end = writer == .writing || isHastened ? deadline(times) : lastChange + times.zeroByteAfter
-            return now >= end ? .ready : .wait(until: end)
+            return now >= deadline(times) ? .ready : .wait(until: deadline(times))
         }
         if writer == .finished || now >= quietEnd(times) { return .examine }
         return .wait(until: max(quietEnd(times), now + growthPause(times)))
@@ -194,9 +193,11 @@ package struct Settling: Sendable {
     }
 
     private func quietEnd(_ times: SettleTimes) -> Moment { lastChange + times.settle }
-    /// When it is decoded, however incomplete it seems.
+    /// When it is decoded, however incomplete it seems, or fails because it is empty.
     package func deadline(_ times: SettleTimes) -> Moment {
-        lastChange + (isHastened ? times.settle : times.incompleteAfter)
+        if isHastened { return lastChange + times.settle }
+        let isLeftEmpty = !isSet && status?.bytes == 0 && writer != .writing
+        return lastChange + (isLeftEmpty ? times.zeroByteAfter : times.incompleteAfter)
     }
 
     /// The pause before the next look at a file that keeps growing: longer each time.

@@ -48,10 +48,13 @@ package final class OutboxRecord: NameStore {
 
     /// Opens the file as it is.
     static func connect(_ location: OutboxLocation, isReadOnly: Bool) throws -> DatabaseQueue {
-        // A name that is lost with the power was not published either, in this order of writing.
-        try DatabaseFile.open(
-            fileName, in: Directory(location.state), patience: 30, pragmas: "PRAGMA synchronous = NORMAL",
-            isReadOnly: isReadOnly)
+        let folder = try Directory(location.state)
+        let memory = DatabaseFile.SharedMemory(of: folder)
+        // A name that is lost with the power was not published either, in this order of writing. Without the log, each
+        // change would be synced; `OutboxLock` keeps other writers away, but not on every network.
+        return try DatabaseFile.open(
+            fileName, in: folder, patience: 30, pragmas: "PRAGMA synchronous = NORMAL", isReadOnly: isReadOnly,
+            hasOneProcess: memory == .takesRoom && !isReadOnly, memory: memory)
     }
 
     /// - Parameter verb: what was attempted.

@@ -33,7 +33,16 @@ package final class WrittenFiles: Sendable {
             let rounds = state.count / Self.many
             state.count += files.files.count
             if state.count <= Self.few { state.paths += files.files.map(\.name) }
-            guard state.count / Self.many > rounds, !state.isSyncing else { return false }
+            return state.count / Self.many > rounds
+        }
+        if isDue { syncAhead() }
+    }
+
+    /// Begins to write what there is, unless that is under way or little, and does not wait for it: `sync` has less left
+    /// to do then.
+    package func syncAhead() {
+        let isDue = state.change { state in
+            guard state.count > Self.few, !state.isSyncing else { return false }
             state.isSyncing = true
             return true
         }

@@ -5,6 +5,9 @@ import Pipeline
 enum LedgerInboxes {
     private static let tables = ["jobs", "kept", "totals", "former_paths", "inboxes", "shelved", "pauses", "history"]
 
+    /// Inboxes that are gone from the mill file and keep their history, for the one that comes back.
+    private static let keptHistories = 20
+
     /// Records where each inbox is. One that has its path and another name now takes its jobs, kept originals, totals
     /// and names along. If the new name belonged to another inbox, what is known of that goes under its path, as for
     /// every inbox that is no longer there.
@@ -34,6 +37,17 @@ enum LedgerInboxes {
                 sql:
                     "INSERT INTO inboxes (name, path) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET path = excluded.path WHERE path <> excluded.path",
                 arguments: [name, path.blob])
+        }
+        try pruneHistories(besides: Set(inboxes.values), database)
+    }
+
+    /// They are counted: a time of day that is wrong removes nothing but the hours of an inbox that is gone for longest.
+    private static func pruneHistories(besides names: Set<String>, _ database: Database) throws {
+        let gone = try String.fetchAll(
+            database, sql: "SELECT inbox FROM history GROUP BY inbox ORDER BY max(hour) DESC"
+        ).filter { !names.contains($0) }
+        for inbox in gone.dropFirst(keptHistories) {
+            try database.execute(sql: "DELETE FROM history WHERE inbox = ?", arguments: [inbox])
         }
     }
 

@@ -44,13 +44,17 @@ extension SQLiteJobStore {
     }
 
     /// Leaves each inbox its newest hours. They are counted: a time of day that is wrong for a while removes nothing.
+    /// Those of a time of day that was ahead are counted apart, so that they take the place of no others.
     func pruneHistory(_ database: Database) throws {
         try database.execute(
             sql: """
-                DELETE FROM history WHERE inbox IN (SELECT inbox FROM history GROUP BY inbox HAVING COUNT(*) > ?) AND hour <= (
-                    SELECT hour FROM history AS later WHERE later.inbox = history.inbox
-                    ORDER BY hour DESC LIMIT 1 OFFSET ?)
+                DELETE FROM history WHERE (inbox, hour) IN (
+                    SELECT inbox, hour FROM (
+                        SELECT inbox, hour, row_number() OVER (
+                            PARTITION BY inbox, hour > :now ORDER BY abs(hour - :now)) AS place
+                        FROM history)
+                    WHERE place > :kept)
                 """,
-            arguments: [Self.keptHours, Self.keptHours])
+            arguments: ["now": clock.hour, "kept": Self.keptHours])
     }
 }

@@ -11,7 +11,8 @@ package struct StateInUse: Error, Equatable, CustomStringConvertible {
 /// The state folder is another user's, who could not use what this one wrote into it.
 package struct ForeignState: Error, Equatable {
     package let state: BytePath
-    package let owner: String
+    /// The number of the user.
+    package let owner: UInt32
 }
 
 /// A lock on a state folder, held as long as this object lives; the system releases it however the process ends.
@@ -29,7 +30,7 @@ package final class StateLock: Sendable {
                 "make the state folder '\(state.printable)' ('state' in the mill file)", in: state.directory,
                 code: error.code)
         }
-        if let owner = Self.otherOwner(of: state) { throw ForeignState(state: state, owner: ThisUser.name(of: owner)) }
+        if let owner = Self.otherOwner(of: state) { throw ForeignState(state: state, owner: owner) }
         let path = state.appending(BytePath("lock"))
         let descriptor = withPath(path) {
             clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -291,13 +291,15 @@ package final class BatchRun: JobSite {
         self.report.add(document)
         if let files { written?.add(files) }
         results?.add(finished, document: document)
-        let isLast = state.withLock { state in
+        let left = state.withLock { state in
             state.summary.add(report)
             observer.finished(report, state.summary)
             state.unfinished -= 1
-            return state.unfinished == 0
+            return state.unfinished
         }
-        if isLast { goOn() }
+        // The last ones are rendered meanwhile.
+        if left == settings.lanes { written?.syncAhead() }
+        if left == 0 { goOn() }
     }
 
     /// All that was given out is done: what has lost its names is done too, or the run is over.

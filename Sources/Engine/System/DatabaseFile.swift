@@ -36,8 +36,8 @@ package enum DatabaseFile {
     /// - Parameters:
     ///   - patience: for how many seconds it waits while another process writes.
     ///   - pragmas: done on each connection.
-    ///   - hasOneProcess: whether nobody else ever has a right to open it while it is open here. Then it is locked
-    ///     where shared memory does not work, so that none is needed.
+    ///   - hasOneProcess: whether others can wait while it is open here. Then this process locks it where shared memory
+    ///     does not work, and needs none.
     ///   - memory: nil asks the system.
     ///   - prepare: done on the connection before anything else is written.
     static func open(

@@ -69,16 +69,17 @@ enum LockOwner: Equatable {
         }
     }
 
-    /// A process that is an imagemill, and whose user may write to the folder; nil for any other. Whoever may not write
-    /// there could only pretend to take the files.
+    /// A process that is an imagemill, and whose user may take the files in the folder, whoever has put them there; nil
+    /// for any other, which could only pretend to take them.
     private static func rival(_ process: pid_t, in folder: Directory) -> LockOwner? {
         var status = stat()
         guard fstat(folder.file.descriptor, &status) == 0, let found = ProcessStatus(process),
             found.name.hasPrefix("imagemill"), let user = found.users.first
         else { return nil }
-        let mayTake =
-            user == 0 || user == status.st_uid || status.st_mode & S_IWOTH != 0
-            || status.st_mode & S_IWGRP != 0 && found.groups.contains(status.st_gid)
+        let mayWrite =
+            status.st_mode & S_IWOTH != 0 || status.st_mode & S_IWGRP != 0 && found.groups.contains(status.st_gid)
+        // In a sticky folder, everybody else may take files of their own only.
+        let mayTake = user == 0 || user == status.st_uid || mayWrite && status.st_mode & S_ISVTX == 0
         return mayTake ? .rival(process: process, user: ThisUser.name(of: user)) : nil
     }
 

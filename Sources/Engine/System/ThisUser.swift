@@ -9,12 +9,15 @@ package enum ThisUser {
     package static var name: String { name(of: geteuid()) }
 
     /// A user's name; the number if there is none.
-    static func name(of user: uid_t) -> String {
+    static func name(of user: uid_t) -> String { knownName(of: user) ?? "\(user)" }
+
+    /// - Returns: nil if the system knows no name.
+    package static func knownName(of user: UInt32) -> String? {
         var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
             guard let start = buffer.baseAddress, getpwuid_r(user, &entry, start, buffer.count, &found) == 0,
                 found != nil, let name = entry.pw_name
-            else { return "\(user)" }
+            else { return nil }
             return String(cString: name)
         }
     }

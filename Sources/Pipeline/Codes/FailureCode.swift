@@ -186,7 +186,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             "Raise the budget with \(either("`--max-memory`", "`max-memory`")), or make smaller renditions."
         case .notFound: "Check the path, and whether something else moves files there."
         case .isADirectory:
-            "Name the pictures in the folder, or make the folders of the set flatter."
+            "Give the paths of the pictures and not of their folder, or make the folders of the set flatter."
         case .notARegularFile: "Remove it from the source folder."
         case .permissionDenied: "Change the permissions of the file and of its folders, so that this user may read it."
         case .changedWhileRead:

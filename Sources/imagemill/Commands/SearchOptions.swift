@@ -28,15 +28,15 @@ struct SearchOptions: ParsableArguments {
 
     var filter: PathFilter { PathFilter(include: include, exclude: exclude) }
 
-    /// Warns of patterns of `--exclude` that have matched nothing: most of them begin with the folder's own name.
+    /// Warns of patterns of `--exclude` that begin with the folder's own name and have matched nothing. Others may be
+    /// for what is there on another day.
     /// - Parameter roots: what was searched.
     static func warn(ofUnused patterns: [PathPattern], below roots: [BytePath]) {
         for pattern in patterns {
-            let root = roots.map(\.withoutTrailingSlashes).first { pattern.text.hasPrefix($0.text + "/") }
-            let advice =
-                root.map { "leave out '\($0.printable)/'" } ?? "one without a slash is for names in all of its folders"
+            guard let root = roots.map(\.withoutTrailingSlashes).first(where: { pattern.text.hasPrefix($0.text + "/") })
+            else { continue }
             printError(
-                "warning: --exclude '\(oneLine(pattern.text))' matched nothing; patterns are for paths below the folder that is searched: \(advice)"
+                "warning: --exclude '\(oneLine(pattern.text))' matched nothing; patterns are for paths below the folder that is searched: leave out '\(root.printable)/'"
             )
         }
     }

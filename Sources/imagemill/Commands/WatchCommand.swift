@@ -16,7 +16,7 @@ struct WatchCommand: RenderingCommand {
             Runs until SIGTERM or Ctrl-C, which let running jobs finish; a second one ends it at once. SIGHUP, or `imagemill reload`, reads the \
             file again. `imagemill check mill.yaml` shows where originals will go; `imagemill status mill.yaml` shows what it is doing.
 
-            Exit codes: 0 stopped by a signal, 75 try again later (another one works with the state folder, disk full), 78 a mistake in the file.
+            Exit codes: 0 stopped by a signal, 75 try again later (another one works with the state folder, disk full), 78 a mistake in the file, or another user's state folder.
             """)
 
     @Argument(help: "The mill file.", completion: .file())
@@ -60,7 +60,7 @@ struct WatchCommand: RenderingCommand {
         let path = mill
         do {
             try await onNewThread {
-                let news = DaemonNews(LogSink(variables))
+                let news = DaemonNews(LogSink(variables), file: path)
                 defer { news.sink.flush() }
                 for problem in loaded.hookProblems {
                     news.log.noted("\(path):\(problem.position.line): \(problem.message)")
@@ -76,7 +76,8 @@ struct WatchCommand: RenderingCommand {
             throw ExitStatus.tryAgain
         } catch let error as ForeignState {
             printError("imagemill: \(error.sentence(mill: path, hasService: StatePlaces.hasService()))")
-            throw ExitStatus.tryAgain
+            // Trying again never helps: a service manager is not to start it over and over.
+            throw ExitStatus.configuration
         } catch {
             throw ExitStatus.explaining(error, pipeline: path)
         }
@@ -86,9 +87,12 @@ struct WatchCommand: RenderingCommand {
 extension ForeignState {
     /// What is wrong and how to start it instead.
     func sentence(mill: String, hasService: Bool) -> String {
-        let service = hasService && owner == "imagemill" ? "systemctl start imagemill, or " : ""
+        let known = ThisUser.knownName(of: owner)
+        let name = known ?? "\(owner)"
+        let service = hasService && name == "imagemill" ? "systemctl start imagemill, or " : ""
+        let user = known.map { shellQuoted(BytePath($0)) } ?? "'#\(owner)'"
         return
-            "the state folder '\(state.printable)' belongs to '\(owner)', who could not use what '\(ThisUser.name)' wrote into it; "
-            + "nothing is watched. Start it as '\(owner)': \(service)sudo -u \(owner) imagemill watch \(shellQuoted(BytePath(mill)))"
+            "the state folder '\(state.printable)' belongs to '\(name)', who could not use what '\(ThisUser.name)' wrote into it; "
+            + "nothing is watched. Start it as '\(name)': \(service)sudo -u \(user) imagemill watch \(shellQuoted(BytePath(mill)))"
     }
 }

@@ -6,8 +6,10 @@ import Pipeline
 /// Writes one line for each event.
 struct DaemonLog: DropFolderObserver {
     let logger: Logger
+    /// The mill file, for commands that name it.
+    private let file: String
 
-    init(_ logger: Logger) { self.logger = logger }
+    init(_ logger: Logger, file: String) { (self.logger, self.file) = (logger, file) }
 
     func happened(_ event: DropFolderEvent, inbox: String) {
         switch event {
@@ -38,7 +40,7 @@ struct DaemonLog: DropFolderObserver {
         case .staysPausedByRequest(let since):
             tell(
                 byRequest:
-                    "paused by request since \(timestamp(milliseconds: since)): nothing is taken; resume it with 'imagemill resume \(shellQuoted(BytePath(inbox)))'",
+                    "paused by request since \(timestamp(milliseconds: since)): nothing is taken; resume it with 'imagemill resume \(shellQuoted(BytePath(file))) \(shellQuoted(BytePath(inbox)))'",
                 .paused, inbox)
         case .resumedByRequest: tell(byRequest: "resumed by request", .resumed, inbox)
         case .recovered(let count):

@@ -9,9 +9,10 @@ struct DaemonNews: Sendable {
     let spools: StandingWatch
     let events = RecentEvents()
 
-    init(_ sink: LogSink) {
+    /// - Parameter file: the mill file.
+    init(_ sink: LogSink, file: String) {
         let spools = StandingWatch()
-        log = DaemonLog(ServiceLog.logger(sink))
+        log = DaemonLog(ServiceLog.logger(sink), file: file)
         self.sink = sink
         self.spools = spools
         activity = Activity(failed: { spools.changed($0) })

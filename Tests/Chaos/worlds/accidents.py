@@ -69,6 +69,12 @@ class Accidents:
         """As a snapshot of a file system has a ledger that is locked: as it is at one moment."""
         os.kill(daemon.process.pid, signal.SIGSTOP)
         try:
+            # All of its threads have stopped when it is seen to have. One that waits for a hanging disk never does.
+            end = time.monotonic() + 2
+            while not os.waitid(os.P_PID, daemon.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT | os.WNOHANG):
+                if time.monotonic() > end:
+                    raise TimeoutError
+                time.sleep(0.001)
             shutil.copy(ledger, backup)
             shutil.copy(log, backup + "-wal")
         except OSError:
@@ -76,7 +82,8 @@ class Accidents:
                 with contextlib.suppress(OSError):
                     os.unlink(file)
         finally:
-            os.kill(daemon.process.pid, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(daemon.process.pid, signal.SIGCONT)
         if os.path.exists(backup):
             with contextlib.closing(sqlite3.connect(backup)) as copy:
                 copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -140,6 +140,7 @@ import Testing
         var one = Settling(at: at(0))
         one.recordFinish(at: at(0))
         #expect(one.look(file(bytes: 0), at: at(0), times: times) == .wait(until: at(60)))
+        #expect(one.deadline(times) == at(60))
         #expect(one.look(file(bytes: 0), at: at(60), times: times) == .ready)
         var open = Settling(at: at(0))
         open.recordWriting(at: at(0))

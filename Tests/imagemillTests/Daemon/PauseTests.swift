@@ -43,17 +43,22 @@ import Testing
         #expect(
             watch.errorsSoFar.components(
                 separatedBy:
-                    "notice: paused by request since \(since): nothing is taken; resume it with 'imagemill resume in'"
+                    "notice: paused by request since \(since): nothing is taken; resume it with 'imagemill resume mill.yaml in'"
             ).count == 2, "\(watch.errorsSoFar)")
-        // Longer than the housekeeper takes to end a pause whose cause is gone, and than it takes to offer the source again.
-        let end = SuspendingClock.now + .seconds(5)
+        // To unmount the outbox's disk is what one pauses for. Longer than the housekeeper takes to look for it, to end a
+        // pause whose cause is gone, and to offer the source again.
+        _ = try await drop.runner.shell("mv out away")
+        let end = SuspendingClock.now + .seconds(12)
         while SuspendingClock.now < end { #expect(try await ready(drop) == 1) }
+        #expect(try await drop.pause() == "by-request")
+        #expect(try await drop.runner.run("status", "mill.yaml").exit == 0)
+        _ = try await drop.runner.shell("mv away out")
         // It once had no age, so that nobody saw how long it had been waiting.
         #expect(try await drop.inbox()["oldest-seconds"] as? Int ?? 0 >= 4)
         let metrics = try await get(drop, "/metrics")
         #expect(metrics.contains(#/imagemill_oldest_pending_seconds{inbox="in"} [1-9]/#), "\(metrics)")
         #expect(drop.runner.exists("in/a.jpg") && !drop.runner.exists("out/a.webp"))
-        let resumed = try await drop.runner.run("resume", "--state", "state", "in")
+        let resumed = try await drop.runner.run("resume", "mill.yaml", "in")
         #expect(resumed.exit == 0 && resumed.output == "'in' is resumed\n")
         try await drop.until("out/a.webp")
         #expect(try await drop.pause() == nil)
@@ -80,8 +85,10 @@ import Testing
         #expect(resumed.exit == 0 && resumed.output.hasPrefix("'in' is resumed\(trouble)"), "\(resumed)")
         #expect(try await drop.runner.run("pause", "mill.yaml", "in").exit == 0)
         #expect(try await drop.pause() == "missing-outbox")
+        #expect(try await drop.runner.run("status", "mill.yaml").output.contains("; also paused by request\n"))
         _ = try await drop.runner.shell("mv away out")
         try await drop.until("only the person's pause is left") { try await drop.pause() == "by-request" }
+        #expect(!watch.errorsSoFar.contains("notice: resumed ("), "\(watch.errorsSoFar)")
         #expect(!drop.runner.exists("out/a.webp"))
         #expect(try await drop.runner.run("resume", "mill.yaml", "in").exit == 0)
         try await drop.until("out/a.webp")

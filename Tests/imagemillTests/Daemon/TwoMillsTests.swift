@@ -80,7 +80,7 @@ import Testing
         #expect(try await drop.stop(other).exit == 0)
         let refused = try await runner.run("watch", "mill.yaml")
         let state = runner.folder.path("state")
-        #expect(refused.exit == 75)
+        #expect(refused.exit == 78)
         #expect(
             refused.errors
                 == "imagemill: the state folder '\(state)' belongs to 'nobody', who could not use what 'root' wrote into it; nothing is watched. "

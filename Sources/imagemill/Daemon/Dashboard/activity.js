@@ -36,13 +36,17 @@ function parts(all) {
   });
 }
 
+function sinceStart(all) { return span(all.status["uptime-seconds"]) + " ago"; }
+
 function showPlot(all) {
   if (!all) return;
   for (const choice of $("plot-spans").children) choice.setAttribute("aria-pressed", String(choice.dataset.span === plot.span));
   options($("plot-inbox"), [["", "all"], ...all.status.inboxes.map(inbox => [inbox.name, shown(inbox.name)]).sort()]);
   $("plot-inbox").parentElement.hidden = all.status.inboxes.length < 2;
   if (plot.span === "hour" && $("plot-inbox").value) $("plot-inbox").value = "";
-  set($("plot-title"), spans.find(span => span[0] === plot.span)[2]);
+  // The hours of the ledger are there after a restart; the minutes are not.
+  const title = spans.find(span => span[0] === plot.span)[2];
+  set($("plot-title"), plot.span === "hour" && all.status["uptime-seconds"] < 3600 ? "Since the start, " + sinceStart(all) : title);
   const bars = parts(all);
   const done = bars.reduce((sum, part) => sum + part.done, 0), failed = bars.reduce((sum, part) => sum + part.failed, 0);
   const highest = Math.max(0, ...bars.map(part => part.done + part.failed));
@@ -99,7 +103,7 @@ function showResults(all) {
   const results = all.results;
   $("no-results").hidden = results.length > 0;
   const inbox = all.status.inboxes.find(inbox => !inbox.paused) || all.status.inboxes[0];
-  set($("no-results"), "None since the start." + (inbox ? " Drop a picture into " + shown(inbox.path.path) + "." : ""));
+  set($("no-results"), "None since the start, " + sinceStart(all) + "." + (inbox ? " Drop a picture into " + shown(inbox.path.path) + "." : ""));
   list($("results"), results, result => result.number, result => {
     const files = element("ul", "files", result.renditions.map((file, index) => {
       const link = element("a", "", [shown(file.name)]);

@@ -244,7 +244,8 @@ async function retry(what, node, key, group) {
   }, 500);
   try {
     const reply = await post("/api/retry", what);
-    answer.text = sentence(reply) + (reply.ok ? " to the inbox at " + when(Date.now()) : "");
+    if (reply.ok) reply.message += " to the inbox at " + when(Date.now());
+    answer.text = sentence(reply);
     answer.isBad = !reply.ok;
     if (reply.ok && what.names) {
       const index = failures.page.failures.findIndex(failure => failure.name === what.names[0]);

@@ -41,10 +41,12 @@ struct HTTPAccess: Sendable {
         return ["localhost", "127.0.0.1", "[::1]"].contains(name)
     }
 
-    /// Browsers say what page a request comes from. A link to the dashboard may be on any page.
+    /// Browsers say what page a request comes from. A link to a page may be on any page, and the report, which is shut
+    /// off from the daemon, is of no site at all when it is loaded anew.
     private func checkSite(_ request: HTTPRequest) throws(HTTPRefusal) {
         guard let site = request.headers["sec-fetch-site"], site != "same-origin", site != "none" else { return }
-        if request.method != .post && request.path == "/" && request.headers["sec-fetch-mode"] == "navigate" { return }
+        let isPage = ["/", "/report"].contains(request.path)
+        if request.method != .post && isPage && request.headers["sec-fetch-mode"] == "navigate" { return }
         throw HTTPRefusal(.forbidden, "the request comes from a page of another site")
     }
 

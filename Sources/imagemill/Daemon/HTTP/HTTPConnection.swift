@@ -103,6 +103,7 @@ struct HTTPConnection {
                 return
             }
             sent += taken
+            if phase == .streaming { deadline = .now + Self.patience }
             if output.count - sent > Self.largeAnswer { deadline = .now + Self.patience }
         }
         (output, sent) = ([], 0)

@@ -51,7 +51,9 @@ struct StatusTable {
             // Those that a person has paused are no trouble.
             status.inboxes.sorted { !$0.isPausedByRequest && $1.isPausedByRequest }.compactMap { inbox in
                 inbox.paused.map {
-                    "\(oneLine(inbox.name)), since \(localTime($0.since)): \($0.reason.rawValue): \(oneLine($0.message))"
+                    let also = inbox.pausedByRequest == nil || inbox.isPausedByRequest ? "" : "; also paused by request"
+                    return
+                        "\(oneLine(inbox.name)), since \(localTime($0.since)): \($0.reason.rawValue): \(oneLine($0.message))\(also)"
                 }
             })
     }

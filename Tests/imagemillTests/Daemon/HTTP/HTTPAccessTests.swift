@@ -53,13 +53,15 @@ import Testing
         )
     }
 
-    @Test func `a page of another site can link to the dashboard, and nothing else`() {
+    @Test func `a page of another site can link to the dashboard and the report, and nothing else`() {
         func get(_ path: String, _ site: String, _ mode: String) -> HTTPStatus {
             status(HTTPAccess(), .get, path, ["host": "localhost", "sec-fetch-site": site, "sec-fetch-mode": mode])
         }
         #expect(
             get("/", "cross-site", "navigate") == .ok && get("/", "none", "navigate") == .ok
                 && get("/api/status", "same-origin", "cors") == .ok)
+        // Loaded anew, the report comes from no site: it may ask for nothing of the daemon's.
+        #expect(get("/report", "cross-site", "navigate") == .ok && get("/report", "cross-site", "cors") == .forbidden)
         #expect(
             get("/", "cross-site", "no-cors") == .forbidden
                 && get("/api/results/1/picture", "cross-site", "no-cors") == .forbidden)

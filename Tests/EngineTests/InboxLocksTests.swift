@@ -72,7 +72,8 @@ import Testing
     /// Root's `watch` beside a service once took the service's pictures.
     @Test(
         .enabled(if: TestMachine.isRoot, "only root can act as another user"),
-        arguments: [(65534, 0o755, true), (0, 0o777, true), (0, 0o1777, false), (0, 0o755, false)] as [(uid_t, mode_t, Bool)])
+        arguments: [(65534, 0o755, true), (0, 0o777, true), (0, 0o1777, false), (0, 0o755, false)]
+            as [(uid_t, mode_t, Bool)])
     func `an inbox that another user's imagemill has is refused if that user may take the files in it`(
         owner: uid_t, mode: mode_t, isRefused: Bool
     ) throws {

@@ -5,7 +5,7 @@ import CVips
 extension Image {
     /// Scales to an exact size in pixels.
     package func resize(
-        width newWidth: Int, height newHeight: Int, kernel: Kernel = .lanczos3
+        width newWidth: Int, height newHeight: Int, kernel: ResamplingKernel = .lanczos3
     ) throws(VipsError) -> Image {
         let horizontal = Double(newWidth) / Double(width)
         let vertical = Double(newHeight) / Double(height)

@@ -45,11 +45,6 @@ package enum Angle: String, Sendable, CaseIterable {
     case d0, d90, d180, d270
 }
 
-/// How `resize` weighs neighbouring pixels.
-package enum Kernel: String, Sendable, CaseIterable {
-    case nearest, linear, cubic, mitchell, lanczos2, lanczos3
-}
-
 /// The kind of detail that `smartcrop` keeps.
 package enum Interesting: String, Sendable, CaseIterable {
     case attention, entropy

@@ -74,14 +74,14 @@ extension Renderer {
     private func scaledAtOnce(_ picture: Picture, _ timing: FrameTiming, isTurned: Bool) throws -> [Frames] {
         let swapsSides = !isTurned && plan.source.orientation >= 5
         let targets = try zip(plan.renditions, plan.load.shrinks).map { rendition, shrink in
-            guard let scaling = rendition.firstScaling, let kernel = ResamplingKernel(rawValue: scaling.kernel.rawValue)
-            else {
+            guard let scaling = rendition.firstScaling else {
                 throw MismatchedPlan(stage: rendition.steps.first?.name ?? "save")
             }
             let size = swapsSides ? scaling.size.transposed : scaling.size
             // Each is made of the pixels that it would get alone.
             return ResamplingTarget(
-                width: size.width, height: size.height, kernel: kernel, shrink: shrink / plan.load.shrink)
+                width: size.width, height: size.height, kernel: scaling.kernel.resampling,
+                shrink: shrink / plan.load.shrink)
         }
         // The last pixel of a picture that is shrunk on load stands for what is left of the source, which may be less
         // than a pixel.

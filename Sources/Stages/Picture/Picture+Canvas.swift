@@ -1,6 +1,6 @@
 // Where pixels are: cut, placed, repeated, joined and scaled.
 package import Pipeline
-import Vips
+package import Vips
 
 extension Picture {
     /// A part of the picture; itself if that is all of it.
@@ -116,7 +116,7 @@ extension Image {
 }
 
 extension ScalingKernel {
-    fileprivate var resampling: ResamplingKernel {
+    package var resampling: ResamplingKernel {
         switch self {
         case .lanczos3: .lanczos3
         case .lanczos2: .lanczos2

@@ -116,8 +116,9 @@ struct DaemonMetrics {
             "imagemill_spool_bytes", .gauge, "Bytes in the folders work/, done/ and failed/, as of the last look.")
         for inbox in status.inboxes {
             for reason in PauseReason.allCases {
-                paused.add(
-                    inbox.paused?.reason == reason ? 1 : 0, [("inbox", inbox.name), ("reason", reason.rawValue)])
+                // Trouble may come while a person has paused it.
+                let isReason = inbox.paused?.reason == reason || reason == .byRequest && inbox.pausedByRequest != nil
+                paused.add(isReason ? 1 : 0, [("inbox", inbox.name), ("reason", reason.rawValue)])
             }
             settling.add(Double(inbox.settling), [("inbox", inbox.name)])
             blocked.add(Double(inbox.blocked), [("inbox", inbox.name)])

@@ -74,7 +74,8 @@ struct FailureList: Encodable, Sendable {
     }
 
     fileprivate static func remedy(_ code: String, _ note: StandingFailures.Note?) -> String? {
-        note?.remedy ?? FailureCode(rawValue: code)?.remedy(in: .millFile)
+        guard let note else { return "Look into the log, which says why: no `error.json` beside it can be read." }
+        return note.remedy ?? FailureCode(rawValue: code)?.remedy(in: .millFile)
     }
 }
 

@@ -64,6 +64,7 @@ import Testing
         let failure = try #require(FailureList(standing, FailureQuery(code: "truncated"), offset: 0).failures.first)
         #expect(failure.attempts == 3 && failure.stage == "decode" && failure.name == "in/sea.jpg")
         #expect(failure.time != nil && failure.remedy == FailureCode.truncated.remedy(in: .millFile))
+        #expect(all.last?.remedy?.contains("the log") == true)
     }
 
     @Test func `those that are too many to be listed are counted`() throws {

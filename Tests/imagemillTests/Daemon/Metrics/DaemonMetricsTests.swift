@@ -72,6 +72,15 @@ import Testing
         ] { #expect(lines.contains(line), "\(line)") }
     }
 
+    @Test func `trouble with an inbox that was paused by request hides neither`() {
+        var status = FakeDaemon.busy
+        status.inboxes[1].pausedByRequest = "2026-01-01T00:00:00Z"
+        let text = DaemonMetrics(status: status, activity: Activity().snapshot, standing: [:]).text
+        for reason in ["by-request", "no-space"] {
+            #expect(text.contains(#"imagemill_paused{inbox="share",reason="\#(reason)"} 1"#), "\(text)")
+        }
+    }
+
     @Test func `files that are open are counted`() throws {
         func count() throws -> Int {
             let line = try #require(text().split(separator: "\n").first { $0.hasPrefix("process_open_fds ") })

@@ -175,14 +175,15 @@ class Oracle:
             return self.violated("lost", "%r of %s, dropped by %s under %s, is nowhere" % (name, source.who, source.habit, sorted(policies)))
         # What stays in the inbox has a copy in failed/, and another one each time that it is done again and fails.
         most = 2 + self.actors.again if "keep" in policies else 1
-        # Empty files are all the same.
-        if total > most and source.kind != "empty":
+        # Empty files are all the same: how many there are of one is not known.
+        is_alone = source.kind != "empty"
+        if total > most and is_alone:
             self.violated("extra", "%r of %s is at %d places: %s" % (name, source.who, total, counts))
         if not self.settled:
             return
         if counts["work"]:
             self.violated("waiting", "%r of %s is still in work/" % (name, source.who))
-        if policies == {"keep"} and not replaced and counts["inbox"] != 1:
+        if policies == {"keep"} and not replaced and (counts["inbox"] != 1 if is_alone else not counts["inbox"]):
             self.violated("lost", "%r of %s is not in the inbox, which keeps its originals: %s" % (name, source.who, counts))
         if policies == {"keep"} and counts["done"] or policies == {"delete"} and counts["done"] and source.kind != "wild" and not self.actors.ledger_lost:
             self.violated("extra", "%r of %s is in done/, under %s" % (name, source.who, sorted(policies)))

@@ -203,6 +203,9 @@ static void record_sync(int file)
         syscall(SYS_write, to, block, got);
         place += got;
     }
+    // A sync covers what a file says of its origin.
+    ssize_t attribute = syscall(SYS_fgetxattr, from, "user.imagemill", block, sizeof block);
+    if (attribute >= 0) syscall(SYS_fsetxattr, to, "user.imagemill", block, attribute, 0);
     syscall(SYS_close, from);
     syscall(SYS_close, to);
     snprintf(copy, sizeof copy, "%d", number);

@@ -197,7 +197,7 @@ package final class Dispatcher: Sendable {
         // Called six times per source: waking the waiting lanes each time would be slow. Only the end of a hang
         // concerns them.
         let hung = state.note { state in
-            let hung = state.lanes[lane].map(state.hangs) ?? false
+            let hung = state.lanes[lane].map { state.hangs($0, at: .now) } ?? false
             state.lanes[lane]?.activity = activity
             state.lanes[lane]?.since = .now
             if let allowed { state.lanes[lane]?.allowed = allowed }
@@ -219,7 +219,8 @@ package final class Dispatcher: Sendable {
     package func waitToBeAlone(_ lane: Int) {
         state.look { state -> Monitor<State>.Look<Void> in
             let others = state.lanes.filter { $0.key != lane && $0.value.isAlone }.values
-            guard others.allSatisfy(state.hangs) else { return .wait(until: .now + state.patience) }
+            let now = Moment.now
+            guard others.allSatisfy({ state.hangs($0, at: now) }) else { return .wait(until: now + state.patience) }
             state.lanes[lane]?.isAlone = true
             return .ready(())
         }
@@ -274,8 +275,10 @@ package final class Dispatcher: Sendable {
     private func choose(_ lane: Int) -> (inbox: String, TakeRequest, offers: Int)? {
         state.look { state -> Monitor<State>.Look<(inbox: String, TakeRequest, offers: Int)?> in
             if state.isClosed || state.idle > state.workers { return .ready(nil) }
-            guard let inbox = state.share.next(of: state.eligible), let entry = state.inboxes[inbox] else {
-                return .wait(until: state.nextLook)
+            // One moment for both: what becomes due between two would be given out by neither.
+            let now = Moment.now
+            guard let inbox = state.share.next(of: state.eligible(at: now)), let entry = state.inboxes[inbox] else {
+                return .wait(until: state.nextLook(at: now))
             }
             state.lanes[lane] = Occupation(inbox: inbox, since: .now)
             // Some are left for the other lanes, so that a few sources are done at the same time.
@@ -312,15 +315,14 @@ extension Dispatcher.State {
     /// Lanes that wait for jobs.
     fileprivate var idle: Int { laneCount - lanes.count }
 
-    fileprivate func hangs(_ lane: Dispatcher.Occupation) -> Bool {
-        lane.activity == .files && .now > lane.since + patience
+    fileprivate func hangs(_ lane: Dispatcher.Occupation, at now: Moment) -> Bool {
+        lane.activity == .files && now > lane.since + patience
     }
 
     /// The inboxes that may get a lane now.
-    fileprivate var eligible: [String] {
-        let now = Moment.now
+    fileprivate func eligible(at now: Moment) -> [String] {
         let wanting = inboxes.filter { !$0.value.isPaused && $0.value.due <= now }.map(\.key)
-        let hasRoom = lanes.values.count { !hangs($0) } < workers
+        let hasRoom = lanes.values.count { !hangs($0, at: now) } < workers
         let sharing = hasRoom ? [] : Set(wanting).union(lanes.values.map(\.inbox))
         return wanting.filter { name in
             lanes.values.count { $0.inbox == name }
@@ -329,17 +331,17 @@ extension Dispatcher.State {
     }
 
     /// When a look may find something else without anybody having changed anything.
-    fileprivate var nextLook: Moment {
-        let now = Moment.now
+    fileprivate func nextLook(at now: Moment) -> Moment {
         let due = inboxes.values.filter { !$0.isPaused && $0.due > now }.map(\.due)
         // A lane that begins to hang makes room for another one.
-        let hanging = lanes.values.filter { $0.activity == .files }.map { $0.since + patience }.filter { $0 > now }
+        let hanging = lanes.values.filter { $0.activity == .files }.map { $0.since + patience }.filter { $0 >= now }
+            .map { $0 + .nanoseconds(1) }
         return (due + hanging).min() ?? .never
     }
 
     /// The number of a lane to start, if one is needed.
     fileprivate mutating func newLane() -> Int? {
-        guard !isClosed, laneCount < workers || idle == 0 && !eligible.isEmpty else { return nil }
+        guard !isClosed, laneCount < workers || idle == 0 && !eligible(at: .now).isEmpty else { return nil }
         laneCount += 1
         nextLane += 1
         return nextLane

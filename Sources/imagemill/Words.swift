@@ -15,11 +15,6 @@ func passedOverClause(_ reasons: [NoPicture: Int]) -> String {
         + (onRequest.isEmpty ? "" : "; --allow \(formats) reads \(which)")
 }
 
-/// `run`, `run and plan`, `run, plan and shard`.
-func listed(_ words: [String]) -> String {
-    words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
-}
-
 /// `12,345`.
 func grouped(_ number: Int) -> String {
     let digits = Array(String(number.magnitude))

@@ -30,7 +30,7 @@ import Testing
                 PipelineMessage(
                     id: 7, name: "a.yaml", text: "stages: []\n",
                     assets: [AssetMessage(path: "logo@2x.png", format: .png, pixelsPerPoint: 2)],
-                    kind: WorkerKind(drawsText: true, format: .svg, hasHEIF: true, inbox: "shop"), limits: Limits())),
+                    kind: WorkerKind(drawsText: true, format: .svg, modules: [.heif], inbox: "shop"), limits: Limits())),
             .probe(.jpeg), .probe(.tiff, page: 2), .tryReading(.svg), .member,
             .measure(RenderMessage(pipeline: 1, source: .picture(pixelsPerPoint: 2))),
             .render(

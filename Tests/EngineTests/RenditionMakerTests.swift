@@ -267,7 +267,7 @@ import Testing
             cancellation: cancellation)
     }
 
-    private static let formats = ["jpeg", "png", "webp", "tiff", "gif", "avif"]
+    private static let formats = OutputFormat.allCases.map(\.rawValue)
 
     private static func bytes(_ outputs: [StagedFile]) throws -> [[UInt8]] {
         try outputs.map { try $0.file.bytes(at: 0, count: 1 << 20) }

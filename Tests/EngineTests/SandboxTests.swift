@@ -3,6 +3,7 @@ import Glibc
 import Pipeline
 import TestSupport
 import Testing
+import Vips
 
 @testable import Engine
 
@@ -59,7 +60,7 @@ import Testing
         return found
     }
 
-    @Test(.enabled(if: Sandbox.missing.isEmpty), arguments: [WorkerKind(), WorkerKind(hasHEIF: true)])
+    @Test(.enabled(if: Sandbox.missing.isEmpty), arguments: [WorkerKind(), WorkerKind(modules: [.heif])])
     func `a worker that a picture has taken over reaches nothing`(kind: WorkerKind) async throws {
         let found = try await attempts(kind)
         for attempt in Self.everything + ["read a font folder", "look at a path", "look at the working folder"] {
@@ -124,13 +125,13 @@ import Testing
         #expect(try ask(.tryReading(format)).isReadable())
         let message = PipelineMessage(
             id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: avif } } }", assets: [],
-            kind: WorkerKind(drawsText: true, format: format.isOnRequest ? format : nil, hasHEIF: true),
+            kind: WorkerKind(drawsText: true, format: format.isOnRequest ? format : nil, modules: [.heif]),
             limits: Limits())
         #expect(try ask(.prepare(message)).assets(for: message, saving: [.avif]).isEmpty)
     }
 
     private static let readable: [(WorkerKind, [SourceFormat])] = [
-        (WorkerKind(), [.jpeg]), (WorkerKind(hasHEIF: true), [.jpeg, .avif]), (WorkerKind(format: .svg), [.svg]),
+        (WorkerKind(), [.jpeg]), (WorkerKind(modules: [.heif]), [.jpeg, .avif]), (WorkerKind(format: .svg), [.svg]),
         (WorkerKind(format: .jp2), []),
     ]
 
@@ -161,11 +162,45 @@ import Testing
         }
     }
 
+    @Test func `a worker that saves JPEG XL cannot load it`() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("a.jxl", as: "jxlsave_target", [("effort", 3)]) {
+            try TestPicture.make(width: 16, height: 8) { x, _ in [UInt8(x), 0, 0] }
+        }
+        let text = "renditions: { a: { stages: [ { overlay: { image: a.jxl } } ], save: { format: jxl } } }"
+        func reply(_ kind: WorkerKind) throws -> Reply {
+            let worker = try WorkerProcess(ProcessStarter(), WorkerCommand(executable: CommandRunner.executable))
+            let asset = AssetMessage(path: "a.jxl", format: .jxl, pixelsPerPoint: 1)
+            let message = PipelineMessage(
+                id: 1, name: "p.yaml", text: text, assets: [asset], kind: kind, limits: Limits())
+            let file = try OpenFile.reading(BytePath(runner.folder.path("a.jxl")))
+            let checked = try worker.ask(
+                .prepare(message), files: [file], within: TimeBound(seconds: 30), cancellation: Cancellation())
+            do {
+                return .assets(try checked.assets(for: message, saving: [.jxl]))
+            } catch let bad as WorkerReply.BadAsset {
+                return .assetFailed(bad.index, bad.failure)
+            }
+        }
+        guard case .assetFailed(0, let failure) = try reply(WorkerKind(modules: [.jxl])) else {
+            Issue.record("the worker has loaded JPEG XL")
+            return
+        }
+        #expect(failure.detail?.contains("blocked") == true, "\(failure)")
+        guard case .assets(let facts) = try reply(WorkerKind(format: .jxl)) else {
+            Issue.record("a worker for JPEG XL has not loaded it")
+            return
+        }
+        #expect(facts.map(\.size) == [PixelSize(16, 8)])
+    }
+
     @Test func `a worker with libheif does the work of one without, and no other difference is bridged`() {
-        let (plain, heif) = (WorkerKind(), WorkerKind(hasHEIF: true))
+        let (plain, heif) = (WorkerKind(), WorkerKind(modules: [.heif]))
         #expect(heif.serves(plain) && heif.serves(heif) && plain.serves(plain) && !plain.serves(heif))
         #expect(plain.isOfFamily(heif))
-        for other in [WorkerKind(drawsText: true), WorkerKind(format: .svg), WorkerKind(format: .jp2, hasHEIF: true)] {
+        for other in [
+            WorkerKind(drawsText: true), WorkerKind(format: .svg), WorkerKind(format: .jp2, modules: [.heif]),
+        ] {
             #expect(!heif.serves(other) && !other.serves(plain) && !heif.isOfFamily(other))
         }
     }

@@ -52,6 +52,15 @@ import Testing
     }
 
     @Test(.enabled(if: canHide))
+    func `a pipeline that saves to JPEG XL is refused where libvips has none`() async throws {
+        try runner.folder.write("renditions: { a: { save: { format: jxl } } }", to: "jxl.yaml")
+        let result = try await without("check jxl.yaml")
+        let sentence =
+            "'a': libvips on this system cannot write jxl; install a libvips that has its module for JPEG XL"
+        #expect(result.exit == 78 && result.errors.contains(sentence), "\(result.exit) \(result.errors)")
+    }
+
+    @Test(.enabled(if: canHide))
     func `a source of a format without a decoder is unsupported, not corrupt, with the package to install`()
         async throws
     {

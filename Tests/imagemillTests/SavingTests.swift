@@ -541,6 +541,8 @@ import Vips
             "format: png, palette: true, colors: 16", "format: jpeg, quality: 95", "format: webp, quality: 95",
             "format: webp, lossless: true", "format: gif", "format: avif, quality: 95", "format: tiff",
             "format: tiff, compression: lzw", "format: tiff, compression: jpeg, quality: 95",
+            "format: jxl, quality: 95",
+            "format: jxl, lossless: true",
         ]
         let formats = OutputFormat.allCases.map(\.rawValue)
         #expect(formats.allSatisfy { format in saves.contains { $0.hasPrefix("format: \(format)") } })

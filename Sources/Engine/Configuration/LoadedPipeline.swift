@@ -156,10 +156,11 @@ package struct LoadedPipeline: Sendable {
 
     /// The kind of worker that sources of these formats need.
     func workerKind(for formats: [SourceFormat]) -> WorkerKind {
-        let hasHEIF =
-            file.renditions.contains { $0.save.format == .avif }
-            || (formats + assets.map(\.message.format)).contains(where: \.isHEIF)
-        return WorkerKind(drawsText: file.drawsText, format: formats.first(where: \.isOnRequest), hasHEIF: hasHEIF)
+        let read = (formats + assets.map(\.message.format)).filter { !$0.isOnRequest }.map(\.module)
+        let saved = file.renditions.map { $0.save.format.declaration.separateEncoder?.module }
+        return WorkerKind(
+            drawsText: file.drawsText, format: formats.first(where: \.isOnRequest),
+            modules: Set((read + saved).compactMap(\.self)))
     }
 
     func message(id: Int, kind: WorkerKind, limits: Limits) -> PipelineMessage {

@@ -7,14 +7,8 @@ import Vips
 enum CodecTrial {
     /// Why no picture can be saved in a format, in libvips' words; nil if pictures can be saved.
     static func trouble(saving format: OutputFormat) -> String? {
-        guard format == .avif else { return nil }
-        return trouble {
-            let pixel = try Image.black(width: 16, height: 16, bands: 3).copy(interpretation: .srgb)
-            let arguments: [(String, Argument)] = [
-                ("in", .image(pixel)), ("target", .target(try Target())), ("compression", "av1"), ("effort", 0),
-            ]
-            _ = try Operation("heifsave_target", arguments)
-        }
+        guard format.declaration.separateEncoder != nil else { return nil }
+        return trouble { try save(by: format.encoder) }
     }
 
     /// Whether pictures of a format can be read at all.
@@ -25,6 +19,12 @@ enum CodecTrial {
                 .evaluated()
         }
             == nil
+    }
+
+    private static func save<Encoder: OutputEncoder>(by type: Encoder.Type) throws {
+        let pixel = try Image.black(width: 16, height: 16, bands: 3).copy(interpretation: .srgb)
+        try Parameters.usual(type).saveByLibvips(
+            pixel, as: PictureInfo(size: PixelSize(16, 16), hasAlpha: false), to: Target(), strip: true)
     }
 
     private static func trouble(_ work: () throws -> Void) -> String? {

@@ -24,12 +24,9 @@ struct FrameTiming {
 }
 
 extension Frames {
-    /// The fewest milliseconds of a frame in a GIF that browsers keep to.
-    static let shortestInGIF = 20
-
     /// How long frames that a set was made into are shown; an animation that came as one keeps its own times.
     func shownDelays(in format: OutputFormat) -> [Int] {
-        format == .gif ? delays.map { max($0, Self.shortestInGIF) } : delays
+        delays.map { max($0, format.declaration.animation?.shortestFrame ?? 0) }
     }
 
     /// All frames below each other, as libvips saves an animation.
@@ -41,17 +38,18 @@ extension Frames {
         let whole = try stack?.image ?? Image.arrayjoin(pictures.map { try $0.inMemory().image })
         return try whole.editingMetadata { editor in
             editor.set("page-height", int: height)
-            editor.set("delay", ints: format == .gif ? inHundredths(delays) : delays)
+            editor.set("delay", ints: inUnits(of: format.declaration.animation?.unit ?? 1, delays))
             editor.set("loop", int: repeatCount)
         }
     }
 
-    /// GIF counts hundredths of a second. Each frame ends at one near its own time, so that the errors do not add up.
-    private func inHundredths(_ delays: [Int]) -> [Int] {
+    /// Delays in whole units of a format. Each frame ends near its own time, so that the errors do not add up.
+    /// - Parameter unit: in milliseconds.
+    private func inUnits(of unit: Int, _ delays: [Int]) -> [Int] {
         var (end, shown) = (0, 0)
         return delays.map { delay in
             end += delay
-            let next = (end + 5) / 10 * 10
+            let next = (end + unit / 2) / unit * unit
             defer { shown = next }
             return next - shown
         }

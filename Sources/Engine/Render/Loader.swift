@@ -130,16 +130,6 @@ enum Loader {
         }
     }
 
-    /// Loads the module that a format's decoder is in, while there is still access to files.
-    static func loadModule(for format: SourceFormat) {
-        switch format {
-        case .heic, .avif: VipsLibrary.loadModule("heif")
-        case .pdf: VipsLibrary.loadModule("poppler")
-        case .jxl: VipsLibrary.loadModule("jxl")
-        case .jpeg, .png, .webp, .gif, .tiff, .svg, .jp2: break
-        }
-    }
-
     private static func captureDate(of image: Image) -> String? {
         // libvips gives EXIF texts as `value (value, ASCII, 20 components, 20 bytes)`.
         guard let field = image.string("exif-ifd2-DateTimeOriginal") ?? image.string("exif-ifd0-DateTime") else {

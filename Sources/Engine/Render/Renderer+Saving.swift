@@ -13,6 +13,7 @@ extension Renderer {
         let start = isTurned ? try start.map { try $0.inMemory() } : start
         var frames = try run(rendition.steps, on: start, context, resized: resized)
         let save = rendition.rendition.save
+        let encoder = save.encoder
         let watch = AlphaWatch()
         if let background = rendition.background {
             frames = try frames.map {
@@ -24,19 +25,18 @@ extension Renderer {
         let keepsProfile = pipeline.profile == .keep
         let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays
         let texts = rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
-        // The specification of thumbnails knows 8 bits only, and so does libvips' search for a palette, which cuts what
-        // is above.
-        let isEight = rendition.output.depth == .eight && rendition.format == .png
+        let isEight = rendition.output.depth == .eight && !encoder.reducesDepth
+        // The specification of thumbnails knows 8 bits only.
         if texts != nil || isEight { frames = try frames.map { try $0.inEightBits() } }
         let whole = try frames.joined(for: rendition.format, delays: delays)
-        let (coloured, converted) = keepsProfile ? try whole.keepingColours(in: rendition.format, output) : (whole, [])
+        let (coloured, converted) = keepsProfile ? try whole.keepingColours(by: type(of: encoder), output) : (whole, [])
         let (image, keepsNothing) = try metadata.applied(
-            to: coloured, policy: policy, format: rendition.format, keepsProfile: keepsProfile)
-        try Saver(settings: save, picture: rendition.output).save(image, to: output, strip: keepsNothing)
+            to: coloured, policy: policy, encoder: type(of: encoder), keepsProfile: keepsProfile)
+        try encoder.save(image, as: rendition.output, to: output, strip: keepsNothing)
         if let texts { try PNGTexts.add(texts, to: output) }
         let slowed = Warning(
             .animationSlowed,
-            "'\(rendition.title)': gif shows frames for at least \(Frames.shortestInGIF) ms, or browsers play them at 100 ms"
+            "'\(rendition.title)': \(rendition.format.rawValue) shows frames for at least \(rendition.format.declaration.animation?.shortestFrame ?? 0) ms, or browsers play them at 100 ms"
         )
         let flattened = Warning(
             .alphaFlattened, "'\(rendition.title)' is saved without transparency, drawn on \(save.background.written)")

@@ -43,14 +43,14 @@ package struct Sandbox {
             ? "workers are not shut in" : "workers are shut in by " + present.joined(separator: " and ")
     }
 
-    /// Loads what reads a format, while this process may open the files of libraries.
-    static func loadDecoder(of format: SourceFormat) {
-        if format.isHEIF { loadHEIF() } else { Loader.loadModule(for: format) }
+    /// Loads a module, while this process may open the files of libraries.
+    static func load(_ module: CodecModule) {
+        VipsLibrary.loadModule(module.rawValue)
+        if module == .heif { findCodecsOfHEIF() }
     }
 
     /// Has libheif load now what it would load with the first picture.
-    private static func loadHEIF() {
-        Loader.loadModule(for: .avif)
+    private static func findCodecsOfHEIF() {
         // It looks for its codecs when it sees the first file, however short.
         let start = Array("\0\0\0\u{18}ftypavif\0\0\0\0avifmif1".utf8)
         let file = OpenFile(owning: clinux_memory_file("imagemill-start"))
@@ -76,8 +76,7 @@ package struct Sandbox {
     /// - Throws: if the kernel can do it and refuses to.
     mutating func enter(_ kind: WorkerKind) throws(SystemError) {
         if isEntered { return }
-        if kind.hasHEIF { Self.loadHEIF() }
-        if let format = kind.format { Self.loadDecoder(of: format) }
+        kind.allModules.forEach(Self.load)
         // Other kinds may open no file at all, in no thread.
         if kind.readsFonts { try narrow() }
         // Pango loads its modules with the first text.
@@ -86,6 +85,9 @@ package struct Sandbox {
             VipsLibrary.setBlocked(operations, false)
             // Reading a sample makes the library load now what it would load late.
             _ = CodecTrial.canRead(format)
+        }
+        for encoder in OutputFormat.allCases.map(\.encoder) where kind.saves(encoder) {
+            if let operations = encoder.blockedClass { VipsLibrary.setBlocked(operations, false) }
         }
         try Self.forbidFiles(besides: kind.readsFonts ? Self.fontFolders : [])
         guard clinux_forbid_calls(kind.readsFonts ? 1 : 0) == 0 else {

@@ -4,10 +4,6 @@ import Vips
 
 /// The metadata of a source. For one thread.
 final class SourceMetadata {
-    private static let blocks = [
-        "exif-data": "EXIF", "xmp-data": "XMP", "iptc-data": "IPTC", "photoshop-data": "Photoshop data",
-    ]
-
     /// EXIF about how pixels are stored, which programs write into every picture. It is not worth a word when it is
     /// removed.
     private static let technical: Set = [
@@ -18,13 +14,12 @@ final class SourceMetadata {
 
     private let fields: [String]
     /// The fields of blocks that say something about the picture.
-    private let telling: Set<String>
+    private let telling: Set<MetadataBlock>
     private let xmp: [UInt8]?
-    /// Blocks that do not fit a segment of a JPEG, so that libvips leaves them out.
-    private let tooLargeForJPEG: Set<String>
+    private let blockBytes: [MetadataBlock: Int]
     private let iptc: [UInt8]?
     /// The rights that each block of metadata states; those that count more come first.
-    private let owners: [(block: String, rights: Rights)]
+    private let owners: [(block: MetadataBlock, rights: Rights)]
     /// The rights that all blocks together state.
     private let rights: Rights
     /// The same where EXIF counts, which keeps its own words.
@@ -35,52 +30,52 @@ final class SourceMetadata {
         let tags = fields.filter { $0.hasPrefix("exif-ifd") }.map { $0.dropFirst("exif-ifd0-".count) }
         // Nothing is known of EXIF that libvips could not read.
         let isTechnical = !tags.isEmpty && tags.allSatisfy { Self.technical.contains(String($0)) }
-        telling = Set(Self.blocks.keys.filter(fields.contains)).subtracting(isTechnical ? ["exif-data"] : [])
+        telling = Set(MetadataBlock.allCases.filter { image.has($0.field) }).subtracting(isTechnical ? [.exif] : [])
         // Renditions are upright.
         xmp = image.blob("xmp-data").map(uprightXMP)
         let exif = image.blob("exif-data").map { Rights(exif: $0) } ?? Rights()
         iptc = image.blob("iptc-data")
-        tooLargeForJPEG = Set(Self.blocks.keys.filter { image.byteCount(of: $0) > Self.largestInJPEG })
+        blockBytes = Dictionary(
+            uniqueKeysWithValues: MetadataBlock.allCases.map { ($0, image.byteCount(of: $0.field)) })
         owners = [
-            ("xmp-data", xmp.map { Rights(xmp: $0) } ?? Rights()), ("exif-data", exif),
-            ("iptc-data", iptc.map { Rights(iptc: $0) } ?? Rights()),
+            (.xmp, xmp.map { Rights(xmp: $0) } ?? Rights()), (.exif, exif),
+            (.iptc, iptc.map { Rights(iptc: $0) } ?? Rights()),
         ]
         rights = Self.merged(owners)
         exifRights = exif.merged(over: rights)
     }
 
-    private static func merged(_ owners: [(block: String, rights: Rights)]) -> Rights {
+    private static func merged(_ owners: [(block: MetadataBlock, rights: Rights)]) -> Rights {
         owners.reduce(Rights()) { $0.merged(over: $1.rights) }
     }
 
-    /// Bytes of a block in one segment of a JPEG, without the words that announce it.
-    private static let largestInJPEG = 65_000
-
     /// The blocks that libvips writes into a file of a format.
-    private func blocks(of format: OutputFormat) -> Set<String> {
-        switch format {
-        case .jpeg: Set(["exif-data", "xmp-data", "iptc-data"]).subtracting(tooLargeForJPEG)
-        case .png, .webp, .avif: ["exif-data", "xmp-data"]
-        // It would write a quarter of IPTC.
-        case .tiff: ["xmp-data", "photoshop-data"]
-        case .gif: []
-        }
+    private func blocks(of format: OutputFormat) -> Set<MetadataBlock> {
+        format.declaration.metadata.filter { !isTooLarge($0, for: format) }
+    }
+
+    private func isTooLarge(_ block: MetadataBlock, for format: OutputFormat) -> Bool {
+        blockBytes[block, default: 0] > format.declaration.largestMetadata
     }
 
     /// The picture with the metadata that the policy lets it keep.
     /// - Returns: also whether the saver is to write none at all, whatever the picture has.
     func applied(
-        to image: Image, policy: MetadataPolicy, format: OutputFormat, keepsProfile: Bool
+        to image: Image, policy: MetadataPolicy, encoder: any OutputEncoder.Type, keepsProfile: Bool
     ) throws(VipsError) -> (image: Image, keepsNothing: Bool) {
+        let format = encoder.format
         switch policy {
         case .keep:
             let held = blocks(of: format)
-            let kept = try image.removingMetadata(Self.blocks.keys.filter { !held.contains($0) } + [Self.thumbnail])
+            let kept = try image.removingMetadata(
+                MetadataBlock.allCases.filter { !held.contains($0) }.map(\.field) + [Self.thumbnail])
             return (
                 try kept.editingMetadata { editor in
-                    let packet = held.contains("xmp-data") ? xmp : nil
-                    if let packet = rescued(in: format) ?? packet { editor.set("xmp-data", blob: packet) }
-                    if let iptc, held.contains("iptc-data") { editor.set("iptc-data", blob: photoshopResource(iptc)) }
+                    let packet = held.contains(.xmp) ? xmp : nil
+                    if let packet = rescued(in: format) ?? packet { editor.set(MetadataBlock.xmp.field, blob: packet) }
+                    if let iptc, held.contains(.iptc) {
+                        editor.set(MetadataBlock.iptc.field, blob: photoshopResource(iptc))
+                    }
                 }, false
             )
         case .copyright where !rights.isEmpty:
@@ -88,23 +83,23 @@ final class SourceMetadata {
             let exif = if let block { try EXIFFields(block) } else { nil as EXIFFields? }
             return (
                 try stripped(image).editingMetadata { editor in
-                    // In XMP, which every format but GIF can hold, and in EXIF for programs that read nothing else.
-                    editor.set("xmp-data", blob: rights.xmpPacket())
+                    // In XMP, which most formats can hold, and in EXIF for programs that read nothing else.
+                    editor.set(MetadataBlock.xmp.field, blob: rights.xmpPacket())
                     exif?.add(to: editor)
                 }, false
             )
         case .copyright, .strip:
-            // `JPEGEncoder` wants a picture in memory, which a stripped one is not. With its option `strip`, libvips
-            // leaves metadata out of a JPEG too, but up to 8.14.1 not out of a WebP.
-            if format == .jpeg && !keepsProfile { return (image, true) }
+            if encoder.leavesMetadataOut && !keepsProfile { return (image, true) }
             return (try stripped(image), !keepsProfile)
         }
     }
 
     /// How many bytes of metadata a picture has.
     static func bytes(of image: Image) -> Int {
-        image.fields.reduce(0) { $0 + (isText($1) || blocks.keys.contains($1) ? image.byteCount(of: $1) : 0) }
+        image.fields.reduce(0) { $0 + (isText($1) || isBlock($1) ? image.byteCount(of: $1) : 0) }
     }
+
+    private static func isBlock(_ field: String) -> Bool { MetadataBlock.allCases.contains { $0.field == field } }
 
     private static func isText(_ field: String) -> Bool {
         field.hasPrefix("png-comment") || field == "image-description"
@@ -117,7 +112,7 @@ final class SourceMetadata {
     private func stripped(_ image: Image) throws(VipsError) -> Image {
         try image.removingMetadata(
             image.fields.filter {
-                $0.hasPrefix("exif-") || $0 == Self.thumbnail || Self.isText($0) || Self.blocks.keys.contains($0)
+                $0.hasPrefix("exif-") || $0 == Self.thumbnail || Self.isText($0) || Self.isBlock($0)
             })
     }
 
@@ -134,8 +129,8 @@ final class SourceMetadata {
     /// - Returns: nil if there are none, or they cannot be saved.
     private func rescued(in format: OutputFormat) -> [UInt8]? {
         guard rightsHeld(in: format) != rights else { return nil }
-        if xmp != nil && blocks(of: format).contains("xmp-data") { return completedXMP }
-        return format == .gif ? nil : rights.xmpPacket()
+        if xmp != nil && blocks(of: format).contains(.xmp) { return completedXMP }
+        return format.declaration.metadata.contains(.xmp) ? rights.xmpPacket() : nil
     }
 
     /// IPTC as a JPEG has it. A TIFF has it bare.
@@ -164,13 +159,13 @@ final class SourceMetadata {
         let format = rendition.format
         let owner = "copyright, artist and licence"
         let message = "'\(rendition.title)': \(format.rawValue) files cannot be given "
-        if rendition.policy == .copyright, format == .gif, !rights.isEmpty {
+        if rendition.policy == .copyright, !format.declaration.metadata.contains(.xmp), !rights.isEmpty {
             return Warning(.metadataLost, message + owner)
         }
         guard rendition.policy == .keep else { return nil }
         let held = blocks(of: format)
-        let lost = Self.blocks.filter { telling.contains($0.key) && !held.contains($0.key) }.map { block, name in
-            format == .jpeg && tooLargeForJPEG.contains(block) ? "\(name) of so many bytes" : name
+        let lost = telling.subtracting(held).map { block in
+            isTooLarge(block, for: format) ? "\(block.title) of so many bytes" : block.title
         }.sorted()
         guard !lost.isEmpty else { return nil }
         let (known, names) = (rightsHeld(in: format), lost.joined(separator: ", "))
@@ -183,7 +178,7 @@ final class SourceMetadata {
     /// That the default policy removed something, and what.
     /// - Parameter names: of the renditions, if others keep it.
     private func removed(from names: [String]) -> [Warning] {
-        var removed = Self.blocks.filter { telling.contains($0.key) }.map(\.value).sorted()
+        var removed = telling.map(\.title).sorted()
         if fields.contains(where: { $0.hasPrefix("exif-ifd3-GPS") }) { removed.append("the GPS position") }
         guard !removed.isEmpty else { return [] }
         let others = isContradicted ? ", of which IPTC names others, which are not kept" : ""
@@ -194,4 +189,9 @@ final class SourceMetadata {
             )
         ]
     }
+}
+
+extension MetadataBlock {
+    /// Its name among libvips' fields.
+    fileprivate var field: String { rawValue + "-data" }
 }

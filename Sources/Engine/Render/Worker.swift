@@ -117,7 +117,7 @@ private struct WorkerState {
 
     /// Reads our own sample of a format, whatever the kind of this worker.
     private mutating func tryReading(_ format: SourceFormat) throws -> Bool {
-        if !sandbox.isEntered { Sandbox.loadDecoder(of: format) }
+        if !sandbox.isEntered, let module = format.module { Sandbox.load(module) }
         // Decoding the sample may start threads, and this worker may be told to read fonts later.
         try sandbox.narrow()
         guard format != kind.format, let operations = Loader.blockedClass(for: format) else {

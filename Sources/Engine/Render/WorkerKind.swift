@@ -8,22 +8,29 @@ struct WorkerKind: Hashable, Codable, Sendable {
     var drawsText = false
     /// The format on request that its sources have; nil for a worker that reads the usual formats.
     var format: SourceFormat?
-    /// It has libheif with its codecs, which take some milliseconds to load.
-    var hasHEIF = false
+    /// libvips' modules that it has loaded, to read usual formats and to save.
+    var modules: Set<CodecModule> = []
     /// The inbox whose sources alone it meets; nil for a worker that serves all that have none of their own.
     var inbox: String?
+
+    /// All modules that it loads.
+    var allModules: Set<CodecModule> { modules.union([format?.module].compactMap(\.self)) }
 
     var readsFonts: Bool { drawsText || format?.isVector == true }
 
     func reads(_ format: SourceFormat) -> Bool {
-        if format.isHEIF && !hasHEIF { return false }
-        return format.isOnRequest ? format == self.format : self.format == nil
+        if format.isOnRequest { return format == self.format }
+        return self.format == nil && (format.module.map(modules.contains) ?? true)
+    }
+
+    func saves(_ format: any OutputFormatDeclaration.Type) -> Bool {
+        format.separateEncoder.map { allModules.contains($0.module) } ?? true
     }
 
     /// Returns true if a worker of this kind can do all that one of the other kind can.
-    func serves(_ other: WorkerKind) -> Bool { isOfFamily(other) && (hasHEIF || !other.hasHEIF) }
+    func serves(_ other: WorkerKind) -> Bool { isOfFamily(other) && modules.isSuperset(of: other.modules) }
 
-    /// The same but for libheif.
+    /// The same but for modules.
     func isOfFamily(_ other: WorkerKind) -> Bool {
         drawsText == other.drawsText && format == other.format && inbox == other.inbox
     }

@@ -20,24 +20,8 @@ extension ThumbnailFacts {
     var texts: [(key: String, text: String)] {
         [
             ("Thumb::URI", uri), ("Thumb::MTime", String(modified)), ("Thumb::Size", String(bytes)),
-            ("Thumb::Mimetype", mediaType),
+            ("Thumb::Mimetype", format.mediaType),
         ]
             + [("Software", "Imagemill")]
-    }
-
-    private var mediaType: String {
-        switch format {
-        case .jpeg: "image/jpeg"
-        case .png: "image/png"
-        case .webp: "image/webp"
-        case .gif: "image/gif"
-        case .tiff: "image/tiff"
-        case .heic: "image/heic"
-        case .avif: "image/avif"
-        case .svg: "image/svg+xml"
-        case .pdf: "application/pdf"
-        case .jxl: "image/jxl"
-        case .jp2: "image/jp2"
-        }
     }
 }

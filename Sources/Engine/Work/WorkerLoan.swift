@@ -75,9 +75,9 @@ package final class WorkerLoan {
 
     /// The same for several pipelines.
     package func prepare(_ all: [RenderSettings]) throws {
-        // A worker with libheif does the work of one without, so those that need it come first.
-        let needHEIF = { (settings: RenderSettings) in settings.pipeline.workerKind(for: []).hasHEIF }
-        for settings in all.filter(needHEIF) + all.filter({ !needHEIF($0) }) { try prepare(settings) }
+        // A worker with more modules does the work of one with fewer, so those that need most come first.
+        let modules = { (settings: RenderSettings) in settings.pipeline.workerKind(for: []).modules.count }
+        for settings in all.sorted(by: { modules($0) > modules($1) }) { try prepare(settings) }
     }
 
     /// Sees to it that a worker for sources of these formats knows the pipeline.
@@ -106,7 +106,7 @@ package final class WorkerLoan {
     /// - Throws: `SystemError` if no worker can be started, `Failure`, `WorkerLoss`.
     package func canRead(_ format: SourceFormat) throws -> Bool {
         var kind = borrowed?.kind ?? WorkerKind()
-        (kind.format, kind.hasHEIF) = (format.isOnRequest ? format : nil, format.isHEIF)
+        (kind.format, kind.modules) = format.isOnRequest ? (format, []) : (nil, Set([format.module].compactMap(\.self)))
         return try canRead(format, by: kind)
     }
 

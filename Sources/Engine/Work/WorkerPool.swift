@@ -55,7 +55,7 @@ package final class WorkerPool: Sendable {
             let right = idle.indices.filter { idle[$0].slot.serves(kind) }
             if let place = right.last(where: { ObjectIdentifier(idle[$0].slot) == last }) ?? right.last { return place }
             if let place = idle.lastIndex(where: { $0.slot.hasNoProcess }) { return place }
-            // One that only lacks libheif is replaced: nothing needs it beside the new one.
+            // One that only lacks a module is replaced: nothing needs it beside the new one.
             let family = idle.indices.filter { idle[$0].slot.kind.isOfFamily(kind) }
             if let place = family.first(where: { ObjectIdentifier(idle[$0].slot) == last }) ?? family.first {
                 return place

@@ -71,7 +71,10 @@ final class WorkerSlot {
     private func become(_ kind: WorkerKind) {
         if isUsable && self.kind.serves(kind) { return }
         replaceWorker()
+        // Pipelines that need other modules take turns with one worker.
+        let modules = self.kind.isOfFamily(kind) ? self.kind.modules : []
         self.kind = kind
+        self.kind.modules.formUnion(modules)
     }
 
     private var isUsable: Bool {

@@ -61,7 +61,7 @@ struct SetRules {
         }
         if join >= shared.count, path[join].makesAnimation, !rendition.save.format.supportsAnimation {
             let message =
-                "'\(path[join].name)' makes an animation, which \(rendition.save.format.rawValue) cannot hold; save as gif or webp"
+                "'\(path[join].name)' makes an animation, which \(rendition.save.format.rawValue) cannot hold; save as \(alternatives(OutputFormat.animated))"
             p.problem(position: path[join].position, message)
         }
     }

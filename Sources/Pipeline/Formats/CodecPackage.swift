@@ -1,13 +1,9 @@
 // Codecs that are packages of their own in Debian 13, Ubuntu 24.04 and newer, and may be missing beside libvips.
 
 extension OutputFormat {
-    /// The package with the encoder; nil if libvips never comes without one.
-    package var encoderPackage: String? { self == .avif ? "libheif-plugin-aomenc" : nil }
-
     /// What to do if pictures cannot be saved in this format.
     package var missingEncoder: String {
-        let package = encoderPackage.map { "; install the package \($0)" } ?? ""
-        return "libvips on this system cannot write \(rawValue)" + package
+        "libvips on this system cannot write \(rawValue)" + (declaration.separateEncoder.map { "; \($0.remedy)" } ?? "")
     }
 }
 

@@ -25,7 +25,7 @@ extension PixelFormat: CustomStringConvertible {
 }
 
 /// What the bands of a picture mean.
-package enum ColourModel: String, Sendable, Codable, Hashable {
+package enum ColourModel: String, Sendable, Codable, Hashable, CaseIterable {
     case grey = "gray"
     case rgb, cmyk, lab
 

@@ -45,6 +45,12 @@ package struct Parameters {
         return parameters.descriptions
     }
 
+    /// A value of a type for which nothing is written.
+    package static func usual<Group: ParameterGroup>(_ type: Group.Type) -> Group {
+        var parameters = Parameters(mode: .describing, log: ReadingLog(catalogue: StageCatalogue([])))
+        return Group(&parameters)
+    }
+
     /// Reads a mapping as a type.
     /// - Parameter owner: the thing in the user's words, such as `stage 'crop'`.
     package static func read<Group: ParameterGroup>(

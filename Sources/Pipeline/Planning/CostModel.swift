@@ -128,42 +128,14 @@ package struct CostModel {
 
     /// Bytes needed to save a rendition: for all frames of an animation, and for the encoder.
     static func saving(_ plan: RenditionPlan) -> Int {
-        saturating(plan.output.frames > 1 ? plan.output.bytes : 0, encoder(plan))
-    }
-
-    /// What an encoder holds, by the most that was measured for a pixel of noise at any effort and quality.
-    private static func encoder(_ plan: RenditionPlan) -> Int {
         let output = plan.output
-        let pixels = output.size.area
-        return switch plan.rendition.save.encoding {
-        case .jpeg(let options): options.progressive ? 6 * pixels : 0
-        case .png(let options):
-            // The pixels, the rows as they are packed, and the result, which is no larger.
-            if options.takesWhole(bytes: output.bytes) {
-                4 * output.bytes
-            } else {
-                options.paletteColors != nil ? 16 * pixels : options.progressive ? output.bytes : 0
-            }
-        // Alpha is packed without losses beside the colours.
-        case .webp(let options): (options.lossless ? 40 : output.hasAlpha ? 64 : 24) * pixels + output.bytes
-        case .avif: (40 + (output.hasAlpha ? 24 : 0) + (output.depth == .eight ? 0 : 24)) * pixels
-        case .tiff: 0
-        case .gif: 18 * pixels + output.bytes
-        }
+        return saturating(
+            output.frames > 1 ? output.bytes : 0, plan.rendition.save.encoding.memory(saving: output))
     }
 
     static func encodingSeconds(_ plan: RenditionPlan) -> Double {
         let megapixels = Double(plan.output.size.area) * Double(plan.output.frames) / 1_000_000
-        let secondsPerMegapixel: Double =
-            switch plan.rendition.save.encoding {
-            case .jpeg: 0.5
-            case .png: 4
-            case .webp(let options): options.lossless ? 20 : 5
-            case .avif(let options): 5 * Double(options.effort + 1)
-            case .tiff: 1
-            case .gif: 5
-            }
-        return megapixels * secondsPerMegapixel
+        return megapixels * plan.rendition.save.encoding.secondsPerMegapixel
     }
 }
 

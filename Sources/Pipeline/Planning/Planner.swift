@@ -211,7 +211,7 @@ package struct Planner: Sendable {
         }
         var output = drawn
         var background: Ink?
-        if !rendition.save.supportsAlpha, drawn.hasAlpha {
+        if !rendition.save.encoding.holdsAlpha, drawn.hasAlpha {
             guard drawn.colour != .cmyk else {
                 let message =
                     "\(format.rawValue) has no transparency, and 'background' cannot be drawn in cmyk colors; remove 'profile: keep' or save as tiff"
@@ -220,7 +220,7 @@ package struct Planner: Sendable {
             background = try output.ink(rendition.save.background, for: "save")
             output.hasAlpha = false
         }
-        output.depth = rendition.save.depth(of: drawn.depth)
+        output.depth = rendition.save.encoding.depth(of: drawn.depth)
         return (output, background)
     }
 
@@ -355,7 +355,7 @@ package struct Planner: Sendable {
         guard plan.rendition.isLikeSource, source.depth != .eight, plan.output.depth == .eight else { return nil }
         let message =
             "'\(plan.title)': \(plan.format.rawValue) has 8 bits a channel, the \(source.format.rawValue) has more"
-        return Warning(.depthReduced, message + "; png, tiff and avif keep them")
+        return Warning(.depthReduced, message + "; \(listed(OutputFormat.withSixteenBits)) keep them")
     }
 
     private func animationDropped(_ plan: RenditionPlan, frames: Int) -> Warning? {

@@ -17,7 +17,7 @@ enum ShrinkOnLoad {
         let ratio = self.ratio(shared + own)
         // What a shared stage scales is for every rendition: for a lossless one too, if not now, then beside another.
         let hidesFineErrors =
-            save.hidesFineErrors && !source.isFinelyDetailed && !shared.contains(where: \.isScaling)
+            save.encoding.hidesFineErrors && !source.isFinelyDetailed && !shared.contains(where: \.isScaling)
         let factors = factors(of: source, isExact: !scalesWhatIsDecoded)
         return factors.last { ratio / Double($0) >= leftOver($0, hidesFineErrors: hidesFineErrors) } ?? 1
     }

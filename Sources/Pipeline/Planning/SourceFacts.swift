@@ -80,7 +80,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     /// The decoder has the whole picture in memory before it delivers the first row.
     var isDecodedAsAWhole: Bool {
         switch format {
-        case .png: isInterlaced || pixelBytes <= PNGOptions.mostBytesWhole
+        case .png: isInterlaced || pixelBytes <= PNGOutput.mostBytesWhole
         case .jpeg: isInterlaced
         case .webp, .heic, .avif, .jxl, .jp2: true
         case .gif, .tiff, .svg, .pdf: false

@@ -1,87 +1,87 @@
+/// A format that renditions are saved in, as plans, messages, reports and caches have it: the word for a declaration.
+package struct OutputFormat: ParameterWord, Codable, Hashable {
+    package let declaration: any OutputFormatDeclaration.Type
+
+    init(_ declaration: any OutputFormatDeclaration.Type) { self.declaration = declaration }
+
+    package init?(rawValue: String) {
+        guard let format = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = format
+    }
+
+    package var rawValue: String { declaration.name }
+
+    package static func == (one: OutputFormat, other: OutputFormat) -> Bool { one.rawValue == other.rawValue }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+}
+
+extension OutputFormat {
+    /// Every format, in the order in which the documentation and messages name them.
+    package static let allCases: [OutputFormat] = [jpeg, png, webp, avif, tiff, gif, jxl]
+
+    /// The formats whose `quality` alone decides how good a picture is.
+    package static let ratedByQuality = allCases.filter { $0.declaration.isRatedByQuality }
+
+    /// The words for the formats with more than 8 bits a channel.
+    static let withSixteenBits = words { $0.depth(of: .sixteen) == .sixteen }
+    static let animated = words { type(of: $0).animation != nil }
+
+    private static func words(_ isWanted: (any OutputFormatDeclaration) -> Bool) -> [String] {
+        allCases.filter { isWanted(usual($0.declaration)) }.map(\.rawValue).sorted()
+    }
+
+    private static func usual<Format: OutputFormatDeclaration>(
+        _ type: Format.Type
+    ) -> any OutputFormatDeclaration { Parameters.usual(type) }
+
+    /// The format of a source, if it can be written; else PNG for a drawing and for a picture with an alpha channel,
+    /// and JPEG for one without. Drawings have sharp edges.
+    package init(sameAs source: SourceFacts) {
+        self =
+            Self.allCases.first { $0.asSource == source.format }
+            ?? (source.hasAlpha || source.format.isVector ? .png : .jpeg)
+    }
+
+    /// `{ext}` in names.
+    package var fileExtension: String { declaration.fileExtension }
+
+    /// The same format as a source, for reading a result back.
+    package var asSource: SourceFormat { declaration.sourceFormat }
+
+    package var supportsAnimation: Bool { declaration.animation != nil }
+
+    package func supports(_ colour: ColourModel) -> Bool { declaration.colorModels.contains(colour) }
+
+    /// The longest side in pixels that the format can hold.
+    package var maximumSide: Int { declaration.longestSide }
+}
+
 /// The word after `format:` in `save`.
-package enum SaveFormat: String, ParameterWord {
-    case jpeg, png, webp, avif, tiff, gif
+package enum SaveFormat: ParameterWord, Hashable {
+    case format(OutputFormat)
     /// The source's own.
     case same
 
-    /// Its name, and the usual file extension.
+    package static let allCases = OutputFormat.allCases.map(SaveFormat.format) + [same]
+
+    package init?(rawValue: String) {
+        guard let format = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = format
+    }
+
+    package var rawValue: String {
+        switch self {
+        case .format(let format): format.rawValue
+        case .same: "same"
+        }
+    }
+
+    /// All words that mean it, such as `jpeg` and `jpg`.
     package var words: [String] {
         switch self {
-        case .jpeg: ["jpeg", "jpg"]
-        case .tiff: ["tiff", "tif"]
-        case .png, .webp, .avif, .gif, .same: [rawValue]
-        }
-    }
-}
-
-/// A format that renditions are saved in.
-package enum OutputFormat: String, ParameterWord, Codable {
-    case jpeg, png, webp, avif, tiff, gif
-
-    /// `{ext}` in names.
-    package var fileExtension: String {
-        switch self {
-        case .jpeg: "jpg"
-        case .png: "png"
-        case .webp: "webp"
-        case .avif: "avif"
-        case .tiff: "tif"
-        case .gif: "gif"
-        }
-    }
-
-    /// The format of a source, if it can be written; else PNG for a drawing and for a picture with an alpha channel,
-    /// and JPEG for one without.
-    package init(sameAs source: SourceFacts) {
-        self =
-            switch source.format {
-            case .jpeg: .jpeg
-            case .png: .png
-            case .webp: .webp
-            case .avif: .avif
-            case .tiff: .tiff
-            case .gif: .gif
-            case .heic, .jxl, .jp2: source.hasAlpha ? .png : .jpeg
-            // Drawings have sharp edges.
-            case .svg, .pdf: .png
-            }
-    }
-
-    package var supportsAnimation: Bool {
-        switch self {
-        case .webp, .gif: true
-        case .jpeg, .png, .avif, .tiff: false
-        }
-    }
-
-    package func supports(_ colour: ColourModel) -> Bool {
-        switch (self, colour) {
-        case (_, .grey), (_, .rgb), (.jpeg, .cmyk), (.tiff, .cmyk), (.tiff, .lab): true
-        case (.png, _), (.webp, _), (.avif, _), (.gif, _), (.jpeg, .lab): false
-        }
-    }
-
-    /// The longest side in pixels that the format can hold.
-    package var maximumSide: Int {
-        switch self {
-        // The format counts up to 65,535, libjpeg a little less.
-        case .jpeg: 65_500
-        case .gif: 65_535
-        case .webp: 16_383
-        case .avif: 16_384
-        case .png, .tiff: maximumCoordinate
-        }
-    }
-
-    /// The same format as a source, for reading a result back.
-    package var asSource: SourceFormat {
-        switch self {
-        case .jpeg: .jpeg
-        case .png: .png
-        case .webp: .webp
-        case .avif: .avif
-        case .tiff: .tiff
-        case .gif: .gif
+        case .format(let format): [format.rawValue] + format.declaration.otherNames
+        case .same: [rawValue]
         }
     }
 }

@@ -94,7 +94,7 @@ struct SaveList: ParameterValue {
         else { return SaveWay(settings: settings, node: node) }
         var ways: [OutputFormat: SaveWay] = [:]
         for format in OutputFormat.allCases {
-            let kept = entries.filter { $0.key != "quality" || SameFormatGroup.formatsWithQuality.contains(format) }
+            let kept = entries.filter { $0.key != "quality" || format.declaration.isRatedByQuality }
             let alone = YAMLNode(content: .mapping(kept), position: node.position).replacing(
                 "format", with: format.rawValue)
             ways[format] = SaveSettings.read(alone, &log).map { SaveWay(settings: $0, node: alone) }
@@ -105,13 +105,13 @@ struct SaveList: ParameterValue {
 
 /// What `save` takes with `format: same`.
 struct SameFormatGroup: ParameterGroup {
-    static let formatsWithQuality: Set<OutputFormat> = [.jpeg, .webp, .avif]
-
     init(_ p: inout Parameters) {
         let _: SaveFormat = p.required(
             "format", "That of the source; HEIC becomes JPEG, or PNG if it has an alpha channel.")
         let _: Int? = p.optional(
-            "quality", in: 1...100, "How good the picture is, if it is JPEG, WebP or AVIF; default: the format's own.")
+            "quality", in: 1...100,
+            "How good the picture is, if it is \(alternatives(OutputFormat.ratedByQuality.map(\.asSource.title))); default: the format's own."
+        )
         let background = p.optional("background", Color.white, "What a format without alpha draws the picture on.")
         let _ = p.optional(
             "metadata", MetadataPolicy.copyright, "Which metadata stays: copyright, artist and licence; all; or none.")

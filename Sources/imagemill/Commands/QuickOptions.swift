@@ -41,10 +41,10 @@ struct QuickOptions: ParsableArguments {
 
     func validate() throws {
         if quality != nil, let format,
-            !SaveSettings.descriptions(of: format).contains(where: { $0.key == "quality" }) || format == .tiff
+            format != .same, !OutputFormat.ratedByQuality.map(SaveFormat.format).contains(format)
         {
             throw ValidationError(
-                "--quality means nothing for \(format.rawValue); leave it out, or choose jpeg, webp or avif with --format"
+                "--quality means nothing for \(format.rawValue); leave it out, or choose \(alternatives(OutputFormat.ratedByQuality.map(\.rawValue))) with --format"
             )
         }
         if let crop, cutSides(crop) == nil {
@@ -74,7 +74,7 @@ struct QuickOptions: ParsableArguments {
         }
         let list = stages.isEmpty ? "" : "    stages:\n" + stages.map { "      - \($0)\n" }.joined()
         let save =
-            ["format: \((format ?? .webp).rawValue)"]
+            ["format: \((format ?? .format(.webp)).rawValue)"]
             + [quality.map { "quality: \($0)" }, metadata.map { "metadata: \($0.rawValue)" }].compactMap(\.self)
         return "renditions:\n  picture:\n\(list)    save: { \(save.joined(separator: ", ")) }\n"
     }

@@ -159,7 +159,8 @@ extension Activity.Result {
         let times = report.milliseconds
         let renditions = report.renditions.prefix(Activity.mostRenditions).map {
             Activity.Rendition(
-                path: $0.path, type: $0.format.mediaType, bytes: $0.bytes, size: $0.size, isAnimated: $0.frames > 1)
+                path: $0.path, type: $0.format.declaration.isShownByBrowsers ? $0.format.asSource.mediaType : nil,
+                bytes: $0.bytes, size: $0.size, isAnimated: $0.frames > 1)
         }
         let pictures = renditions.indices.filter {
             renditions[$0].type != nil && renditions[$0].bytes.map { $0 <= Activity.largestPicture } ?? false
@@ -172,20 +173,6 @@ extension Activity.Result {
                 Activity.Warning(code: $0.code.rawValue, message: $0.message)
             },
             picture: pictures.min { renditions[$0].bytes! < renditions[$1].bytes! })
-    }
-}
-
-extension OutputFormat {
-    /// Nil for what browsers do not show.
-    fileprivate var mediaType: String? {
-        switch self {
-        case .jpeg: "image/jpeg"
-        case .png: "image/png"
-        case .webp: "image/webp"
-        case .avif: "image/avif"
-        case .gif: "image/gif"
-        case .tiff: nil
-        }
     }
 }
 

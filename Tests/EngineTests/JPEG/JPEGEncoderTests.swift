@@ -19,11 +19,10 @@ import Vips
         }.inMemory()
     }
 
-    private func options(_ settings: String = "") throws -> JPEGOptions {
+    private func options(_ settings: String = "") throws -> JPEGOutput {
         let file = try PipelineFile(
             text: "renditions: { a: { save: { format: jpeg\(settings) } } }", file: "p.yaml", catalogue: .complete)
-        guard case .jpeg(let options) = file.renditions[0].save.encoding else { throw CocoaError(.featureUnsupported) }
-        return options
+        return try #require(file.renditions[0].save.encoding as? JPEGOutput)
     }
 
     private func bytes(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }

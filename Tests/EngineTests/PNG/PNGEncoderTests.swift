@@ -13,11 +13,10 @@ import Vips
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func options(_ settings: String = "") throws -> PNGOptions {
+    private func options(_ settings: String = "") throws -> PNGOutput {
         let file = try PipelineFile(
             text: "renditions: { a: { save: { format: png\(settings) } } }", file: "p.yaml", catalogue: .complete)
-        guard case .png(let options) = file.renditions[0].save.encoding else { throw CocoaError(.featureUnsupported) }
-        return options
+        return try #require(file.renditions[0].save.encoding as? PNGOutput)
     }
 
     /// Saves a picture, and reads the file.

@@ -39,10 +39,8 @@ struct RenditionExpansionTests {
     func `the entries of save have options of their own, and an entry may name several formats`() throws {
         let made = try rendition("{ save: [ { format: jpeg, quality: 90 }, { format: [webp, avif], quality: 60 } ] }")
         #expect(made.map(\.save.format) == [.jpeg, .webp, .avif])
-        guard case .jpeg(let jpeg) = made[0].save.encoding, case .webp(let webp) = made[1].save.encoding else {
-            Issue.record("\(made)")
-            return
-        }
+        let jpeg = try #require(made[0].save.encoding as? JPEGOutput)
+        let webp = try #require(made[1].save.encoding as? WebPOutput)
         #expect(jpeg.quality == 90 && webp.quality == 60)
     }
 
@@ -65,7 +63,8 @@ struct RenditionExpansionTests {
     @Test(arguments: [
         (SourceFormat.jpeg, false, OutputFormat.jpeg), (.png, true, .png), (.webp, false, .webp), (.gif, false, .gif),
         (.tiff, false, .tiff),
-        (.avif, true, .avif), (.heic, false, .jpeg), (.heic, true, .png),
+        (.avif, true, .avif), (.heic, false, .jpeg), (.heic, true, .png), (.jxl, true, .jxl), (.jp2, false, .jpeg),
+        (.svg, false, .png),
     ])
     func `format same keeps the format of the source, and HEIC becomes JPEG or PNG`(
         source: SourceFormat, alpha: Bool, saved: OutputFormat
@@ -74,11 +73,13 @@ struct RenditionExpansionTests {
         let made = try plan("renditions: { a: { save: { format: same, quality: 33, metadata: keep } } }", facts)
             .renditions[0]
         #expect(made.format == saved && made.policy == .keep)
+        let isRated = saved.declaration.isRatedByQuality
         switch made.rendition.save.encoding {
-        case .jpeg(let options): #expect(options.quality == 33)
-        case .webp(let options): #expect(options.quality == 33)
-        case .avif(let options): #expect(options.quality == 33)
-        case .png, .gif, .tiff: break
+        case let options as JPEGOutput: #expect(options.quality == 33)
+        case let options as WebPOutput: #expect(options.quality == 33)
+        case let options as AVIFOutput: #expect(options.quality == 33)
+        case let options as JPEGXLOutput: #expect(options.quality == 33)
+        default: #expect(!isRated)
         }
     }
 

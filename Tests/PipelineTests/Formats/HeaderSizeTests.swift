@@ -49,6 +49,24 @@ struct HeaderSizeTests {
         #expect(size(.gif, Array("GIF89a".utf8) + [0, 0, 0, 0, 0, 0, 0]) == nil)
     }
 
+    // MARK: JPEG XL
+
+    /// Sides in all ways to write them, and sizes by libjxl in a codestream and in a container.
+    @Test(
+        arguments: [
+            ([0xFF, 0x0A, 0xFB, 0x06], "320×240"), ([0xFF, 0x0A, 0x41, 0xC0], "8×8"),
+            ([0xFF, 0x0A, 0, 0x10], "1×1"), ([0xFF, 0x0A, 0xE8, 0x06, 0x02, 0x0E], "258×222"),
+            ([0xFF, 0x0A, 0xE8], nil), ([0xFF, 0x0B, 0xFB, 0x06], nil),
+            (
+                [0, 0, 0, 12] + Array("JXL ".utf8) + [13, 10, 0x87, 10, 0, 0, 0, 20] + Array("ftypjxl ".utf8)
+                    + [0, 0, 0, 0] + Array("jxl ".utf8) + [0, 0, 0, 9] + Array("jxll".utf8) + [10, 0, 0, 0, 0]
+                    + Array("jxlc".utf8) + [0xFF, 0x0A, 0xFB, 0x06], "320×240"
+            ),
+        ] as [([UInt8], String?)])
+    func `a JPEG XL has its size in the codestream`(bytes: [UInt8], expected: String?) {
+        #expect(size(.jxl, bytes) == expected)
+    }
+
     // MARK: PNG
 
     @Test func `the largest PNG is read as it is`() {

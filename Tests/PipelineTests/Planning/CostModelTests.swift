@@ -8,7 +8,7 @@ struct CostModelTests {
     private static let saves = [
         "{ format: jpeg }", "{ format: jpeg, progressive: true }", "{ format: png }", "{ format: png, palette: true }",
         "{ format: png, progressive: true }", "{ format: webp }", "{ format: webp, lossless: true }",
-        "{ format: avif }",
+        "{ format: avif }", "{ format: jxl }", "{ format: jxl, lossless: true, effort: 9 }",
         "{ format: tiff }",
         "{ format: gif }",
     ]

@@ -73,7 +73,8 @@ struct PlannerTests {
 
     @Test(
         arguments: [
-            ("png", true, "sixteen"), ("tiff", true, "sixteen"), ("avif", true, "sixteen"), ("webp", true, "eight"),
+            ("png", true, "sixteen"), ("tiff", true, "sixteen"), ("avif", true, "sixteen"), ("jxl", true, "sixteen"),
+            ("webp", true, "eight"),
             ("gif", true, "eight"),
             ("jpeg", false, "eight"), ("tiff, compression: jpeg", false, "eight"),
         ])
@@ -226,7 +227,7 @@ struct PlannerTests {
             let source = SourceFacts(format: format, size: PixelSize(60, 40), hasAlpha: alpha, depth: depth)
             return try plan(onePipeline([], save: save), source).warnings
         }
-        let words = "'one': jpeg has 8 bits a channel, the heic has more; png, tiff and avif keep them"
+        let words = "'one': jpeg has 8 bits a channel, the heic has more; avif, jxl, png and tiff keep them"
         #expect(try warnings(.heic, .sixteen, save: "{ format: same }") == [Warning(.depthReduced, words)])
         #expect(try warnings(.jp2, .sixteen, save: "{ format: same }").map(\.code) == [.depthReduced])
         #expect(try warnings(.heic, .sixteen, alpha: true, save: "{ format: same }").isEmpty)

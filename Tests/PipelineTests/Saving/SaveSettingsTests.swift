@@ -11,10 +11,12 @@ struct SaveSettingsTests {
             ("{ format: webp, lossless: true }", false),
             ("{ format: avif, quality: 75 }", true), ("{ format: avif, quality: 76 }", false),
             ("{ format: avif, lossless: true }", false),
+            ("{ format: jxl }", true), ("{ format: jxl, quality: 76 }", false),
+            ("{ format: jxl, lossless: true }", false),
             ("{ format: png }", false), ("{ format: tiff, compression: jpeg }", false), ("{ format: gif }", false),
         ])
     func `only the losses of an encoder hide those of a reduced decode`(save: String, hides: Bool) throws {
-        #expect(try pipeline(onePipeline([], save: save)).renditions.first?.save.hidesFineErrors == hides)
+        #expect(try pipeline(onePipeline([], save: save)).renditions.first?.save.encoding.hidesFineErrors == hides)
     }
 
     @Test(arguments: OutputFormat.allCases)
@@ -31,14 +33,14 @@ struct SaveSettingsTests {
             ("webp", .sixteen, .eight), ("gif", .sixteen, .eight), ("tiff", .sixteen, .sixteen),
             ("tiff", .float, .float), ("tiff, compression: jpeg", .sixteen, .eight), ("avif", .eight, .eight),
             ("avif", .sixteen, .sixteen), ("avif, bit-depth: 8", .sixteen, .eight),
-            ("avif, bit-depth: 12", .eight, .sixteen),
+            ("avif, bit-depth: 12", .eight, .sixteen), ("jxl", .eight, .eight), ("jxl", .sixteen, .sixteen),
         ] as [(String, BitDepth, BitDepth)])
     func `a format keeps the depth that it has bits for, or that which is named`(
         save: String, drawn: BitDepth, expected: BitDepth
     ) throws {
         let settings = try #require(
             try pipeline(onePipeline([], save: "{ format: \(save) }")).renditions.first?.save)
-        #expect(settings.depth(of: drawn) == expected)
+        #expect(settings.encoding.depth(of: drawn) == expected)
     }
 
     @Test(arguments: [
@@ -51,12 +53,21 @@ struct SaveSettingsTests {
         #expect(error?.items.map(\.message) == [words])
     }
 
+    @Test(arguments: ["webp", "avif", "jxl"])
+    func `quality and lossless together are a mistake`(format: String) throws {
+        let error = #expect(throws: Diagnostics.self) {
+            try pipeline(onePipeline([], save: "{ format: \(format), lossless: true, quality: 80 }"))
+        }
+        #expect(
+            error?.items.map(\.message) == ["'quality' has no meaning with 'lossless: true'; remove one of them"])
+    }
+
     @Test
     func `colours of PNG count only with a palette`() throws {
         func colours(_ save: String) throws -> Int? {
-            guard case .png(let options)? = try pipeline(onePipeline([], save: save)).renditions.first?.save.encoding
-            else { return -1 }
-            return options.paletteColors
+            let png = try #require(
+                try pipeline(onePipeline([], save: save)).renditions.first?.save.encoding as? PNGOutput)
+            return png.paletteColors
         }
         #expect(try colours("{ format: png }") == nil)
         #expect(try colours("{ format: png, palette: true }") == 256)

@@ -194,7 +194,8 @@ struct PipelineDrawing {
             }
             // The slow half of an encoder's range makes no other pixels.
             if let effort = save["effort"]?.word.flatMap({ Int($0) }) { save["effort"] = .plain("\(min(effort, 2))") }
-            if format == .avif { save["effort"] = .plain("0") }
+            if format == .format(.avif) { save["effort"] = .plain("0") }
+            if format == .format(.jxl) { save["effort"] = .plain("3") }
             let renditions = Written.mapping([
                 Written.Entry(key: "a", value: .mapping([Written.Entry(key: "save", value: save)]))
             ])

@@ -181,9 +181,9 @@ extension Written {
     fileprivate var losesNothing: Bool {
         switch self["format"]?.word.flatMap({ OutputFormat(rawValue: $0) }) {
         case .png: self["palette"]?.word != "true"
-        case .tiff: self["compression"]?.word != TIFFCompression.jpeg.rawValue
-        case .webp: self["lossless"]?.word == "true"
-        case .jpeg, .avif, .gif, nil: false
+        case .tiff: self["compression"]?.word != TIFFOutput.Compression.jpeg.rawValue
+        case .webp, .jxl: self["lossless"]?.word == "true"
+        default: false
         }
     }
 }

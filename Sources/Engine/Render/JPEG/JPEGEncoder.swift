@@ -9,17 +9,17 @@ struct JPEGEncoder {
     private let options: CJPEGOptions
 
     /// - Returns: nil if libvips has to save it.
-    init?(_ picture: Image, _ options: JPEGOptions) {
+    init?(_ picture: Image, _ options: JPEGOutput) {
         let kinds: [Interpretation: Int] = [.bw: 1, .srgb: 3]
         guard cjpeg_is_available() != 0, picture.isInMemory, picture.format == .uchar,
             kinds[picture.interpretation] == picture.bands,
-            max(picture.width, picture.height) <= OutputFormat.jpeg.maximumSide
+            max(picture.width, picture.height) <= JPEGOutput.longestSide
         else { return nil }
         self.picture = picture
         let halvesColours =
             switch options.subsampling {
             case .on: true
-            case .auto: options.quality < 90
+            case .auto: options.quality < JPEGOutput.fineColorQuality
             case .off: false
             }
         self.options = CJPEGOptions(

@@ -17,7 +17,7 @@ struct PNGEncoder {
     /// Computes the picture, unless it is in memory.
     /// - Parameter planned: the picture that memory was reserved for.
     /// - Returns: nil if libpng has to save it.
-    init?(_ picture: Image, _ options: PNGOptions, planned: PictureInfo) throws(VipsError) {
+    init?(_ picture: Image, _ options: PNGOutput, planned: PictureInfo) throws(VipsError) {
         let kinds: Set<Interpretation> = [.bw, .grey16, .srgb, .rgb16]
         guard options.takesWhole(bytes: max(planned.bytes, picture.bytes)), kinds.contains(picture.interpretation),
             let depth = BitDepth(picture.format)

@@ -49,4 +49,20 @@ package enum SourceFormat: String, Codable, Sendable, CaseIterable {
         case .jp2: ["jp2", "j2k", "jpf", "jpx", "j2c", "jpc"]
         }
     }
+
+    package var mediaType: String {
+        switch self {
+        case .jpeg: "image/jpeg"
+        case .png: "image/png"
+        case .webp: "image/webp"
+        case .gif: "image/gif"
+        case .tiff: "image/tiff"
+        case .heic: "image/heic"
+        case .avif: "image/avif"
+        case .svg: "image/svg+xml"
+        case .pdf: "application/pdf"
+        case .jxl: "image/jxl"
+        case .jp2: "image/jp2"
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 /// Width and height in pixels, of one frame. For HEIF they are those of the finished picture, cropped and turned as the
 /// file says; of a GIF, those of the logical screen; of all others, those of the stored pixels, whatever EXIF says.
-/// Nil if the header cannot be read, or has no pixels, and for formats on request.
+/// Nil if the header cannot be read, or has no pixels, and for formats on request but JPEG XL.
 package func headerSize(of format: SourceFormat, in bytes: ByteSource) -> (width: Int, height: Int)? {
     guard let size = try? format.readSize(in: bytes), size.width > 0, size.height > 0 else { return nil }
     return size
@@ -13,9 +13,9 @@ extension SourceFormat {
     package var longestReadSide: Int {
         switch self {
         // libjpeg counts a little less far than the format does.
-        case .jpeg: OutputFormat.jpeg.maximumSide
+        case .jpeg: JPEGOutput.longestSide
         // libvips' limit; its option `unlimited`, which strangers' files do not get, takes it off.
-        case .heic, .avif: OutputFormat.avif.maximumSide
+        case .heic, .avif: AVIFOutput.longestSide
         case .png, .webp, .gif, .tiff, .svg, .pdf, .jxl, .jp2: maximumCoordinate
         }
     }
@@ -28,7 +28,8 @@ extension SourceFormat {
         case .gif: try GIFBlocks.size(in: bytes)
         case .tiff: try TIFFPages.size(in: bytes)
         case .heic, .avif: try HEIFItems.size(in: bytes)
-        case .svg, .pdf, .jxl, .jp2: throw .malformed
+        case .jxl: try JPEGXLHeader.size(in: bytes)
+        case .svg, .pdf, .jp2: throw .malformed
         }
     }
 }

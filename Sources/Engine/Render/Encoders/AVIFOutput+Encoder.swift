@@ -1,0 +1,16 @@
+import Pipeline
+import Vips
+
+extension AVIFOutput: OutputEncoder {
+    func operation(for picture: PictureInfo) -> (name: String, options: [(String, Argument)]) {
+        (
+            "heifsave_target",
+            [
+                ("compression", "av1"), ("Q", .int(quality)), ("lossless", .bool(lossless)), ("effort", .int(effort)),
+                // Lossless libvips would still halve the colour's resolution.
+                ("subsample_mode", .string(lossless ? "off" : subsampling.rawValue)),
+                ("bitdepth", .int(picture.depth == .sixteen ? 12 : 8)),
+            ]
+        )
+    }
+}

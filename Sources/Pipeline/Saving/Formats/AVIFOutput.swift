@@ -1,0 +1,44 @@
+/// AVIF: its options, and what it can hold.
+package struct AVIFOutput: OutputFormatDeclaration {
+    package static let name = "avif"
+    package static let sourceFormat = SourceFormat.avif
+    package static let longestSide = 16_384
+    package static let metadata: Set<MetadataBlock> = [.exif, .xmp]
+    package static let isRatedByQuality = true
+    package static let separateEncoder: SeparateEncoder? = SeparateEncoder(
+        module: .heif, remedy: "install the package libheif-plugin-aomenc")
+
+    package let quality: Int
+    package let lossless: Bool
+    package let effort: Int
+    package let subsampling: ChromaSubsampling
+    /// nil for that which is nearest to the picture's.
+    package let bitDepth: Int?
+
+    package init(_ p: inout Parameters) {
+        quality = p.optional("quality", 50, in: 1...100, "How good the picture is; 45 to 60 suits photos.")
+        lossless = p.optional("lossless", false, "Keeps every pixel to within the rounding of one color conversion.")
+        effort = p.optional("effort", 4, in: 0...9, "How long to try for a smaller file; each step costs much time.")
+        subsampling = p.optional(
+            "subsampling", .auto, "Stores color at half resolution: on, off, or auto (off from quality 90).")
+        bitDepth = p.optional(
+            "bit-depth", in: 8...12, "Bits of a channel: 8 or 12; default: 12 for a picture of more than 8, else 8.")
+        // Encoders of 10 bits end the process in libheif 1.15 with libaom 3.6.
+        if let bitDepth { p.check(bitDepth, of: "bit-depth", in: [8, 12]) }
+        p.refuseQuality(ofLossless: lossless)
+    }
+
+    /// 12 bits are made of 16.
+    package func depth(of drawn: BitDepth) -> BitDepth { bitDepth.map { $0 > 8 ? .sixteen : .eight } ?? drawn }
+    package var hidesFineErrors: Bool { !lossless && quality <= 75 }
+
+    package func memory(saving picture: PictureInfo) -> Int {
+        (40 + (picture.hasAlpha ? 24 : 0) + (picture.depth == .eight ? 0 : 24)) * picture.size.area
+    }
+
+    package var secondsPerMegapixel: Double { 5 * Double(effort + 1) }
+}
+
+extension OutputFormat {
+    package static let avif = OutputFormat(AVIFOutput.self)
+}

@@ -1,0 +1,38 @@
+/// JPEG: its options, and what it can hold.
+package struct JPEGOutput: OutputFormatDeclaration {
+    package static let name = "jpeg"
+    package static let otherNames = ["jpg"]
+    package static let fileExtension = "jpg"
+    package static let sourceFormat = SourceFormat.jpeg
+    package static let colorModels: Set<ColourModel> = [.grey, .rgb, .cmyk]
+    /// The format counts up to 65,535, libjpeg a little less.
+    package static let longestSide = 65_500
+    package static let metadata: Set<MetadataBlock> = [.exif, .xmp, .iptc]
+    /// One segment, without the words that announce the block.
+    package static let largestMetadata = 65_000
+    package static let isRatedByQuality = true
+    /// The quality from which color is as fine as brightness, unless `subsampling` says otherwise.
+    package static let fineColorQuality = 90
+
+    package let quality: Int
+    package let progressive: Bool
+    package let subsampling: ChromaSubsampling
+
+    package init(_ p: inout Parameters) {
+        quality = p.optional("quality", 80, in: 1...100, "How good the picture is; 75 to 85 suits photos.")
+        progressive = p.optional("progressive", false, "Shows a coarse picture first while it loads.")
+        subsampling = p.optional(
+            "subsampling", .auto,
+            "Stores color at half resolution: on, off, or auto (off from quality \(Self.fineColorQuality)).")
+    }
+
+    package var holdsAlpha: Bool { false }
+    package func depth(of drawn: BitDepth) -> BitDepth { .eight }
+    package var hidesFineErrors: Bool { quality <= 90 }
+    package func memory(saving picture: PictureInfo) -> Int { progressive ? 6 * picture.size.area : 0 }
+    package var secondsPerMegapixel: Double { 0.5 }
+}
+
+extension OutputFormat {
+    package static let jpeg = OutputFormat(JPEGOutput.self)
+}

@@ -1,0 +1,47 @@
+/// PNG: its options, and what it can hold.
+package struct PNGOutput: OutputFormatDeclaration {
+    package static let name = "png"
+    package static let sourceFormat = SourceFormat.png
+    package static let metadata: Set<MetadataBlock> = [.exif, .xmp]
+
+    package let compression: Int
+    package let progressive: Bool
+    /// The most colors of a palette; nil for true color.
+    package let paletteColors: Int?
+    package let dither: Double
+
+    package init(_ p: inout Parameters) {
+        compression = p.optional("compression", 6, in: 0...9, "How hard to compress; slower above 6 for little gain.")
+        progressive = p.optional(
+            "progressive", false, "Interlaces, so that a coarse picture shows first; larger files.")
+        let palette = p.optional("palette", false, "Reduces to a palette: much smaller for drawings and icons.")
+        let colors = p.optional("colors", 256, in: 2...256, "The most colors of the palette: 2, 4, 16 or 256.")
+        p.check(colors, of: "colors", in: [2, 4, 16, 256])
+        dither = p.optional("dither", 1.0, in: 0...1, "How much dithering hides the missing colors of the palette.")
+        for key in ["colors", "dither"] where p.has(key) && !palette {
+            p.problem(at: key, "'\(key)' needs 'palette: true'")
+        }
+        paletteColors = palette ? colors : nil
+    }
+
+    /// Bytes of pixels up to which a picture is packed and unpacked as a whole, in memory, instead of row by row.
+    package static let mostBytesWhole = 64 << 20
+
+    /// Whether a picture is packed as a whole.
+    /// - Parameter bytes: of its pixels, uncompressed.
+    package func takesWhole(bytes: Int) -> Bool { paletteColors == nil && !progressive && bytes <= Self.mostBytesWhole }
+
+    package func depth(of drawn: BitDepth) -> BitDepth { paletteColors == nil ? drawn : .eight }
+
+    package func memory(saving picture: PictureInfo) -> Int {
+        // The pixels, the rows as they are packed, and the result, which is no larger.
+        if takesWhole(bytes: picture.bytes) { return 4 * picture.bytes }
+        return paletteColors != nil ? 16 * picture.size.area : progressive ? picture.bytes : 0
+    }
+
+    package var secondsPerMegapixel: Double { 4 }
+}
+
+extension OutputFormat {
+    package static let png = OutputFormat(PNGOutput.self)
+}

@@ -1,0 +1,98 @@
+// The declaration of an output format. The target Engine adds the encoder.
+
+/// A format that renditions are saved in: its facts, and as a value its own options, which its initialiser reads.
+package protocol OutputFormatDeclaration: ParameterGroup {
+    /// The word after `format:`, and in reports.
+    static var name: String { get }
+    /// Other words that are usual after `format:`.
+    static var otherNames: [String] { get }
+    /// `{ext}` in names.
+    static var fileExtension: String { get }
+    /// The format that its files are recognized as.
+    static var sourceFormat: SourceFormat { get }
+    static var isShownByBrowsers: Bool { get }
+
+    static var colorModels: Set<ColourModel> { get }
+    /// The longest side in pixels that it can hold.
+    static var longestSide: Int { get }
+    /// nil if its files have one picture only.
+    static var animation: AnimationLimits? { get }
+    /// Whether its files can have a color profile.
+    static var holdsProfile: Bool { get }
+    /// The blocks of metadata that libvips writes into it.
+    static var metadata: Set<MetadataBlock> { get }
+    /// Bytes of a block of metadata up to which libvips writes it.
+    static var largestMetadata: Int { get }
+
+    /// Whether `quality` alone decides how good its pictures are.
+    static var isRatedByQuality: Bool { get }
+    /// nil if every libvips has its encoder.
+    static var separateEncoder: SeparateEncoder? { get }
+
+    /// Whether its files have an alpha channel with these options.
+    var holdsAlpha: Bool { get }
+    /// The depth in which a drawn picture is handed to the encoder.
+    func depth(of drawn: BitDepth) -> BitDepth
+    /// Whether the encoder's losses hide what a decode at reduced size loses.
+    var hidesFineErrors: Bool { get }
+    /// Bytes that the encoder allocates at most. Measured with noise, at the efforts and qualities that take most.
+    func memory(saving picture: PictureInfo) -> Int
+    /// An upper bound, for a slow machine.
+    var secondsPerMegapixel: Double { get }
+}
+
+extension OutputFormatDeclaration {
+    package static var format: OutputFormat { OutputFormat(self) }
+
+    package static var otherNames: [String] { [] }
+    package static var fileExtension: String { name }
+    package static var isShownByBrowsers: Bool { true }
+    package static var colorModels: Set<ColourModel> { [.grey, .rgb] }
+    package static var longestSide: Int { maximumCoordinate }
+    package static var animation: AnimationLimits? { nil }
+    package static var holdsProfile: Bool { true }
+    package static var largestMetadata: Int { .max }
+    package static var isRatedByQuality: Bool { false }
+    package static var separateEncoder: SeparateEncoder? { nil }
+
+    package var holdsAlpha: Bool { true }
+    package var hidesFineErrors: Bool { false }
+}
+
+/// How long a format can show a frame.
+package struct AnimationLimits: Sendable {
+    /// The fewest milliseconds that browsers keep to.
+    package var shortestFrame = 0
+    /// The milliseconds that it counts in.
+    package var unit = 1
+}
+
+/// An encoder that is not part of libvips itself, and may be missing.
+package struct SeparateEncoder: Sendable {
+    /// libvips' module with it.
+    package let module: CodecModule
+    /// The advice if it is missing: a sentence without its full stop.
+    package let remedy: String
+}
+
+extension Parameters {
+    /// Reports a number that the format has no bits for.
+    mutating func check(_ number: Int, of key: String, in allowed: [Int]) {
+        guard !allowed.contains(number) else { return }
+        let list = allowed.map(String.init).joined(separator: ", ")
+        problem(at: key, "'\(key)' takes one of \(list), found \(number)")
+    }
+
+    /// Reports `quality` beside `lossless`.
+    mutating func refuseQuality(ofLossless isLossless: Bool) {
+        guard isLossless && has("quality") else { return }
+        problem(at: "quality", "'quality' has no meaning with 'lossless: true'; remove one of them")
+    }
+}
+
+/// Whether color is stored at half the resolution of brightness.
+package enum ChromaSubsampling: String, ParameterWord {
+    /// By quality: the encoder decides.
+    case auto
+    case on, off
+}

@@ -9,45 +9,31 @@ typedef int16_t shorts8 __attribute__((vector_size(16)));
 #define NAME(x) baseline_##x
 #define TARGET
 #include "loops.h"
+
+#ifdef AVX2_TARGET
 #undef NAME
 #undef TARGET
-
-#if defined(__x86_64__)
 #define NAME(x) avx2_##x
-#define TARGET __attribute__((target("avx2")))
+#define TARGET AVX2_TARGET
 #include "loops.h"
-#undef NAME
-#undef TARGET
-#define CALL(use, name, ...) ((use) == CPNGFILTER_AVX2 ? avx2_##name(__VA_ARGS__) : baseline_##name(__VA_ARGS__))
-#else
-#define CALL(use, name, ...) ((void) (use), baseline_##name(__VA_ARGS__))
 #endif
-
-CPNGFilterInstructions cpngfilter_best_instructions(void)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) return CPNGFILTER_AVX2;
-#endif
-    return CPNGFILTER_BASELINE;
-}
 
 void cpngfilter_adaptive(
-    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
+    CInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
 {
     CALL(use, adaptive, row, above, count, step, out);
 }
 
 void cpngfilter_restore(
-    CPNGFilterInstructions use, int filter, const uint8_t *row, const uint8_t *above, size_t count, int step,
+    CInstructions use, int filter, const uint8_t *row, const uint8_t *above, size_t count, int step,
     uint8_t *out)
 {
     CALL(use, restore, filter, row, above, count, step, out);
 }
 
 void cpngfilter_restore_two(
-    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step,
-    uint8_t *out,
-    uint8_t *out_below)
+    CInstructions use, const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step,
+    uint8_t *out, uint8_t *out_below)
 {
     CALL(use, restore_two, row, below, above, count, step, out, out_below);
 }

@@ -1,6 +1,5 @@
-// The loops, compiled once for each set of instructions: NAME(x) names a function, TARGET holds its attributes. VECTORS
-// is how many vectors of 16 sums are kept in registers at once. Vectors become several registers where the processor
-// has no wider ones.
+// The loops, compiled once for each set of instructions: NAME(x) names a function, TARGET holds its attributes. A vector
+// of 16 numbers becomes several registers.
 
 TARGET static void NAME(widen)(CResampleRow row, const void *in, float *out)
 {

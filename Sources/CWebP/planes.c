@@ -1,16 +1,10 @@
 #include "cwebp.h"
+#include "instructions.h"
 
 #include <stdlib.h>
 
-// Compiled twice, for AVX2 and for any processor; the program chooses when it starts.
-#if defined(__x86_64__)
-#define WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE
-#endif
-
 /// Adds a row to sums.
-WIDE static void add(const uint8_t *row, uint16_t *sums, int count, int isFirst)
+EACH_TARGET static void add(const uint8_t *row, uint16_t *sums, int count, int isFirst)
 {
     if (isFirst)
         for (int i = 0; i < count; i++) sums[i] = row[i];
@@ -19,12 +13,12 @@ WIDE static void add(const uint8_t *row, uint16_t *sums, int count, int isFirst)
 }
 
 /// Adds neighbours, two and two. Sums of 8 × 8 bytes have 14 bits.
-WIDE static void join(uint16_t *sums, int pairs)
+EACH_TARGET static void join(uint16_t *sums, int pairs)
 {
     for (int i = 0; i < pairs; i++) sums[i] = (uint16_t) (sums[2 * i] + sums[2 * i + 1]);
 }
 
-WIDE static void divide(const uint16_t *sums, int shift, uint8_t *means, int count)
+EACH_TARGET static void divide(const uint16_t *sums, int shift, uint8_t *means, int count)
 {
     const int half = 1 << shift >> 1;
     for (int i = 0; i < count; i++) means[i] = (uint8_t) ((sums[i] + half) >> shift);
@@ -59,7 +53,7 @@ static inline uint8_t limited(int value)
 }
 
 /// Y'CbCr of ITU-R BT.601 with its reduced range, as the format has it, in libwebp's whole numbers.
-WIDE static void convert(const uint8_t *y, const uint8_t *u, const uint8_t *v, uint8_t *rgb, int count)
+EACH_TARGET static void convert(const uint8_t *y, const uint8_t *u, const uint8_t *v, uint8_t *rgb, int count)
 {
     for (int i = 0; i < count; i++) {
         const int luma = scaled(y[i], 19077);

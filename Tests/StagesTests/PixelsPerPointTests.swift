@@ -118,10 +118,15 @@ struct PixelsPerPointTests {
         }
         #expect([image.width, image.height] == [60 * scale, 45 * scale])
         let coloured = try Picture(decoded: image).promoted(to: .rgb).addingAlpha().image
-        let grid = try PixelGrid(coloured.averaged(by: scale))
-        return grid.values.indices.map { index in
-            let alpha = Double(grid.values[index / 4 * 4 + 3])
-            return index % 4 == 3 ? alpha : Double(grid.values[index]) * alpha / 255
+        let grid = try PixelGrid(coloured)
+        return (0..<45).flatMap { y in
+            (0..<60).flatMap { x in
+                (0..<4).map { band in
+                    let square = (0..<scale * scale).map { grid[x * scale + $0 % scale, y * scale + $0 / scale] }
+                    let sum = square.reduce(0.0) { $0 + Double($1[band] * (band == 3 ? 255 : $1[3])) / 255 }
+                    return sum / Double(square.count)
+                }
+            }
         }
     }
 

@@ -8,8 +8,8 @@ import Testing
 
 @Suite(.quietVips) struct ResamplingTests {
     /// What this processor has.
-    private let sets = (CRESAMPLE_BASELINE.rawValue...cresample_best_instructions().rawValue).map {
-        CResampleInstructions($0)
+    private let sets = (CINSTRUCTIONS_BASELINE.rawValue...cinstructions_best().rawValue).map {
+        CInstructions($0)
     }
 
     /// A picture of noise, the same each time.
@@ -207,7 +207,7 @@ import Testing
         let resampler = Resampler(
             from: Sides(width: sides.0, height: sides.1), bands: 4,
             to: ResamplingTarget(width: sides.2, height: sides.3),
-            instructions: CRESAMPLE_BASELINE)
+            instructions: CINSTRUCTIONS_BASELINE)
         #expect(resampler.heldFloats <= 64 * (paddedLength(sides.0 * 4) + paddedLength(sides.2 * 4)))
     }
 

@@ -6,10 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum { CPNGFILTER_BASELINE, CPNGFILTER_AVX2 } CPNGFilterInstructions;
-
-/// The fastest that this processor has. All give the same bytes.
-CPNGFilterInstructions cpngfilter_best_instructions(void);
+#include "instructions.h"
 
 /// Filters a row by the filter whose differences have the smallest sum, counted as signed bytes: what libpng chooses
 /// by, too.
@@ -18,7 +15,7 @@ CPNGFilterInstructions cpngfilter_best_instructions(void);
 /// - step: bytes from a pixel to the next, 1 to 8.
 /// - out: gets `count` + 1 bytes: the number of the filter and the differences.
 void cpngfilter_adaptive(
-    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out);
+    CInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out);
 
 /// Undoes a filter: 0 none, 1 left, 2 above, 3 average, 4 Paeth.
 /// - row: `count` bytes of differences.
@@ -27,7 +24,7 @@ void cpngfilter_adaptive(
 /// - step: bytes from a pixel to the next: 1, 2, 3, 4, 6 or 8.
 /// - out: gets `count` bytes; may be `row`.
 void cpngfilter_restore(
-    CPNGFilterInstructions use, int filter, const uint8_t *row, const uint8_t *above, size_t count, int step,
+    CInstructions use, int filter, const uint8_t *row, const uint8_t *above, size_t count, int step,
     uint8_t *out);
 
 /// Undoes Paeth's filter on two rows at once, which takes half the time.
@@ -35,9 +32,8 @@ void cpngfilter_restore(
 /// - above, count, step: as above.
 /// - out, out_below: get `count` bytes each; may be `row` and `below`.
 void cpngfilter_restore_two(
-    CPNGFilterInstructions use, const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step,
-    uint8_t *out,
-    uint8_t *out_below);
+    CInstructions use, const uint8_t *row, const uint8_t *below, const uint8_t *above, size_t count, int step,
+    uint8_t *out, uint8_t *out_below);
 
 /// Numbers of two bytes, the most significant first, as this processor has them.
 void cpngfilter_turn_around(const uint8_t *numbers, size_t count, void *out);

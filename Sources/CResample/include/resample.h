@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "instructions.h"
+
 #define CRESAMPLE_PADDING 64
 
 // How the numbers of a picture are stored.
@@ -16,16 +18,6 @@ typedef enum {
     CRESAMPLE_USHORT,
     CRESAMPLE_FLOAT
 } CResampleFormat;
-
-// The instructions that the loops are compiled for.
-typedef enum {
-    CRESAMPLE_BASELINE,
-    CRESAMPLE_AVX2,
-    CRESAMPLE_AVX512
-} CResampleInstructions;
-
-// The best that this processor has.
-CResampleInstructions cresample_best_instructions(void);
 
 // A row of a picture, as stored.
 typedef struct {
@@ -38,11 +30,11 @@ typedef struct {
 } CResampleRow;
 
 // Widens a row to floats.
-void cresample_widen(CResampleInstructions use, CResampleRow row, const void *in, float *out);
+void cresample_widen(CInstructions use, CResampleRow row, const void *in, float *out);
 
 // sum = (adds ? sum : 0) + Σ weights[k] × rows[k], over `count` floats and as many more as fill a vector.
 void cresample_sum_rows(
-    CResampleInstructions use, float *sum, int adds, const float *rows, size_t stride, const float *weights,
+    CInstructions use, float *sum, int adds, const float *rows, size_t stride, const float *weights,
     int row_count, size_t count);
 
 // Floats of a row that means are made of at once.
@@ -53,7 +45,7 @@ void cresample_sum_rows(
 // - pixels: in each row, of 1 to 4 bands; at most CRESAMPLE_MEANS floats.
 // - out: gets one mean for each `shrink` pixels, rounded up; not one of the rows.
 void cresample_mean_rows(
-    CResampleInstructions use, const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels,
+    CInstructions use, const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels,
     float *out);
 
 // Where each pixel of a scaled row comes from.
@@ -79,7 +71,7 @@ typedef struct {
 // - in, out: one pointer for each row. Several may point to the same row.
 // - scratch: (columns × bands + CRESAMPLE_PADDING) × CRESAMPLE_ROWS floats.
 void cresample_scale_rows(
-    CResampleInstructions use, CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out,
+    CInstructions use, CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out,
     float *scratch);
 
 #endif

@@ -9,8 +9,7 @@ extension Renderer {
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
         let context = RenderContext(assets: assets)
         // Turned once: encoders that take a whole picture, and stages that read rows twice, would turn it for each use.
-        let isTurned = plan.load.beginning == .scaled && plan.source.orientation > 1
-        let start = isTurned ? try start.map { try $0.inMemory() } : start
+        let start = plan.load.turnsLate(plan.source) ? try start.map { try $0.inMemory() } : start
         var frames = try run(rendition.steps, on: start, context, resized: resized)
         let save = rendition.rendition.save
         let encoder = save.encoder

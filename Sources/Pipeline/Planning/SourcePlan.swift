@@ -87,6 +87,9 @@ package struct LoadPlan: Hashable, Sendable {
 
     /// The picture that a rendition begins with is smaller or larger than planned.
     package func resizes(rendition index: Int) -> Bool { shrinks[index] > 1 || enlargement > 1 }
+
+    /// What the first stages scale a still to has to be turned upright.
+    package func turnsLate(_ source: SourceFacts) -> Bool { beginning == .scaled && source.orientation > 1 }
 }
 
 /// One file to write.

@@ -28,10 +28,13 @@ extension Image {
     }
 
     /// The means of `shrink` × `shrink` pixels, as decoders make them that shrink while they load.
+    /// - Parameter shrink: 1, 2, 4 or 8.
     package func averaged(by shrink: Int) throws(VipsError) -> Image {
         guard shrink > 1 else { return self }
+        // The linear filter leaves a picture of the same size as it is.
         let target = ResamplingTarget(
-            width: (width + shrink - 1) / shrink, height: (height + shrink - 1) / shrink, kernel: .mean)
+            width: (width + shrink - 1) / shrink, height: (height + shrink - 1) / shrink, kernel: .linear,
+            shrink: shrink)
         return try resampled(to: [target], extent: (Double(target.width * shrink), Double(target.height * shrink)))[0]
     }
 
@@ -42,13 +45,13 @@ extension Image {
     package func resampled(
         to targets: [ResamplingTarget], extent: (width: Double, height: Double)? = nil, frames: Int = 1
     ) throws(VipsError) -> [Image] {
-        try resampled(to: targets, extent: extent, frames: frames, instructions: cresample_best_instructions())
+        try resampled(to: targets, extent: extent, frames: frames, instructions: cinstructions_best())
     }
 
     /// The same with chosen instructions, so that a test can compare them.
     func resampled(
         to targets: [ResamplingTarget], extent: (width: Double, height: Double)? = nil, frames: Int = 1,
-        instructions: CResampleInstructions
+        instructions: CInstructions
     ) throws(VipsError) -> [Image] {
         precondition(height % frames == 0, "the frames are not of one size")
         let takesWholePixels = targets.allSatisfy { $0.kernel == .nearest }
@@ -101,7 +104,7 @@ struct Sides {
 
 /// How the inner loops see the rows of a picture, and with which instructions they run.
 struct RowLayout {
-    let instructions: CResampleInstructions
+    let instructions: CInstructions
     private let format: CResampleFormat
     private let bytesPerNumber: Int
     private let bands: Int
@@ -109,7 +112,7 @@ struct RowLayout {
 
     /// - Parameter weighsAlpha: whether the last band is alpha, by which the others are to be weighed. Not in floating
     ///   point: there the colours are premultiplied already.
-    init(_ image: Image, weighsAlpha: Bool, _ instructions: CResampleInstructions) throws(VipsError) {
+    init(_ image: Image, weighsAlpha: Bool, _ instructions: CInstructions) throws(VipsError) {
         switch image.format {
         case .uchar: (format, bytesPerNumber) = (CRESAMPLE_UCHAR, 1)
         case .ushort: (format, bytesPerNumber) = (CRESAMPLE_USHORT, 2)

@@ -11,7 +11,7 @@ final class Resampler {
     private let rows: Taps
     private let columns: Taps
     private let bands: Int
-    private let instructions: CResampleInstructions
+    private let instructions: CInstructions
     /// Floats in a row of the source.
     private let length: Int
     private let gathers: Bool
@@ -36,7 +36,7 @@ final class Resampler {
     ///   - bands: 1 to 5.
     ///   - gathers: whether rows are kept and sums are made at once; default if the picture becomes higher.
     init(
-        from source: Sides, bands: Int, to target: ResamplingTarget, instructions: CResampleInstructions,
+        from source: Sides, bands: Int, to target: ResamplingTarget, instructions: CInstructions,
         gathers: Bool? = nil
     ) {
         precondition((1...5).contains(bands), "the inner loops know 1 to 5 bands")

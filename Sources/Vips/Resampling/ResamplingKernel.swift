@@ -1,15 +1,15 @@
 // The curves by which neighbouring pixels are weighted when a picture is scaled.
 import Glibc
 
-/// A filter; all but `mean` are named as libvips names them.
+/// A filter, named as libvips names it.
 package enum ResamplingKernel: String, Sendable, CaseIterable {
-    /// `mean` is what decoders do that shrink while they load, `nearest` takes whole pixels and weighs none.
-    case mean, nearest, linear, cubic, mitchell, lanczos2, lanczos3
+    /// `nearest` takes whole pixels and weighs none.
+    case nearest, linear, cubic, mitchell, lanczos2, lanczos3
 
     /// How far the curve reaches from its middle, in pixels of the coarser of the two pictures.
     var radius: Double {
         switch self {
-        case .mean, .nearest: 0.5
+        case .nearest: 0.5
         case .linear: 1
         case .cubic, .mitchell, .lanczos2: 2
         case .lanczos3: 3
@@ -21,7 +21,7 @@ package enum ResamplingKernel: String, Sendable, CaseIterable {
         let x = abs(distance)
         guard x < radius else { return 0 }
         switch self {
-        case .mean, .nearest: return 1
+        case .nearest: return 1
         case .linear: return 1 - x
         // Catmull-Rom.
         case .cubic: return Self.cubic(x, b: 0, c: 0.5)

@@ -94,12 +94,12 @@ import Vips
 
     /// Plain and wide instructions give the same bytes.
     private func restored(_ image: Image) throws -> Bool {
-        let instructions = cpngfilter_best_instructions()
+        let instructions = cinstructions_best()
         let (count, step) = (image.width * image.bands, image.bands)
         let bytes = try image.cast(.uchar).pixels()
         let (above, row) = (Array(bytes.prefix(count)), Array(bytes.suffix(count)))
         return (0...4).allSatisfy { filter in
-            var results = [CPNGFILTER_BASELINE, instructions].map { use in
+            var results = [CINSTRUCTIONS_BASELINE, instructions].map { use in
                 var out = [UInt8](repeating: 0, count: count)
                 cpngfilter_restore(use, CInt(filter), row, above, count, CInt(step), &out)
                 return out
@@ -122,9 +122,9 @@ import Vips
             Array(bytes.prefix(count)), Array(bytes.suffix(count)), Array(bytes.reversed().prefix(count))
         )
         var (first, second) = (row, below)
-        cpngfilter_restore(CPNGFILTER_BASELINE, 4, row, above, count, CInt(step), &first)
-        cpngfilter_restore(CPNGFILTER_BASELINE, 4, below, first, count, CInt(step), &second)
-        return [CPNGFILTER_BASELINE, cpngfilter_best_instructions()].allSatisfy { use in
+        cpngfilter_restore(CINSTRUCTIONS_BASELINE, 4, row, above, count, CInt(step), &first)
+        cpngfilter_restore(CINSTRUCTIONS_BASELINE, 4, below, first, count, CInt(step), &second)
+        return [CINSTRUCTIONS_BASELINE, cinstructions_best()].allSatisfy { use in
             var (out, outBelow) = (row, below)
             out.withUnsafeMutableBufferPointer { out in
                 outBelow.withUnsafeMutableBufferPointer { below in

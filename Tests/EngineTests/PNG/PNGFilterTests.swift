@@ -3,9 +3,9 @@ import CPNGFilter
 import Testing
 
 @Suite struct PNGFilterTests {
-    private static let instructions: [CPNGFilterInstructions] =
-        cpngfilter_best_instructions() == CPNGFILTER_AVX2
-        ? [CPNGFILTER_BASELINE, CPNGFILTER_AVX2] : [CPNGFILTER_BASELINE]
+    private static let instructions: [CInstructions] =
+        cinstructions_best() == CINSTRUCTIONS_AVX2
+        ? [CINSTRUCTIONS_BASELINE, CINSTRUCTIONS_AVX2] : [CINSTRUCTIONS_BASELINE]
 
     private func predicted(_ filter: Int, _ left: Int, _ above: Int, _ corner: Int) -> Int {
         switch filter {
@@ -26,7 +26,7 @@ import Testing
 
     private func cost(_ differences: [UInt8]) -> Int { differences.reduce(0) { $0 + abs(Int(Int8(bitPattern: $1))) } }
 
-    private func filtered(_ use: CPNGFilterInstructions, _ row: [UInt8], _ above: [UInt8], _ step: Int) -> [UInt8] {
+    private func filtered(_ use: CInstructions, _ row: [UInt8], _ above: [UInt8], _ step: Int) -> [UInt8] {
         let zeros = [UInt8](repeating: 0, count: step)
         var out = [UInt8](repeating: 0, count: row.count + 1)
         (zeros + row).withUnsafeBufferPointer { padded in

@@ -92,7 +92,7 @@ struct PNGDecoder {
     /// Undoes the filters.
     /// - Returns: false if a row has a filter that there is not.
     private func restore(_ rows: inout [UInt8], to pixels: UnsafeMutableRawBufferPointer) -> Bool {
-        let instructions = cpngfilter_best_instructions()
+        let instructions = cinstructions_best()
         let (bytes, step) = (header.rowBytes, CInt(header.bands * header.bytesPerSample))
         let swaps = header.bytesPerSample == 2
         let zeros = [UInt8](repeating: 0, count: bytes)

@@ -41,7 +41,7 @@ struct PNGRows {
 
     /// Rows as differences, each by the filter that suits it.
     func filtered(_ pixels: UnsafeRawBufferPointer, _ rows: [Range<Int>]) -> [UInt8] {
-        let instructions = cpngfilter_best_instructions()
+        let instructions = cinstructions_best()
         // Two rows, each with a pixel of zeros in front.
         let stride = bytesPerPixel + bytes
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * stride) { buffers in

@@ -64,9 +64,10 @@ class Configurations:
         if not daemon.is_alive:
             return 0
         if by == "signal":
-            # Before it runs, the signal ends it as it ends any program.
-            if daemon.is_running():
-                daemon.signal(signal.SIGHUP)
+            # Before it runs, the signal ends it as it ends any program; and it may be too busy to say that it runs.
+            if not daemon.is_running():
+                return float("inf")
+            daemon.signal(signal.SIGHUP)
             # Unless a file system hangs, in which case nobody knows when it comes to that.
             return time.monotonic() + 30 if all(disk.is_whole for disk in self.household.disks.values()) else float("inf")
         with contextlib.suppress(subprocess.TimeoutExpired):

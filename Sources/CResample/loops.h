@@ -1,5 +1,5 @@
-// The loops, compiled once for each set of instructions: NAME(x) names a function, TARGET holds its attributes. A vector
-// of 16 numbers becomes several registers.
+// The loops, compiled once for each set of instructions: NAME(x) names a function, TARGET holds its attributes. A
+// vector of 16 numbers becomes several registers.
 
 TARGET static void NAME(widen)(CResampleRow row, const void *in, float *out)
 {

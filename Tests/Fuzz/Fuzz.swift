@@ -35,13 +35,16 @@ private let reader: @Sendable ([UInt8]) -> Void = {
     let source = ByteSource(bytes)
     for format in SourceFormat.allCases {
         _ = completeness(of: format, in: source)
-        _ = hasHiddenFrames(format, in: source)
-        _ = unsupportedFeature(of: format, in: source)
-        _ = format.codedPicture(in: source)
-        _ = isPlainYCbCr(format, page: 2, source)
+        let structure = format.declaration.structure
+        _ = try? structure.hasHiddenFrames(source)
+        _ = try? structure.hasProfile(source)
+        _ = try? structure.unsupportedFeature(in: source)
+        _ = try? structure.codedPicture(in: source)
+        _ = try? structure.refusal(of: 2, in: source)
+        _ = structure.linkedFile(in: source)
+        precondition(structure.scans(in: source, atMost: 500) <= 501)
         if let size = headerSize(of: format, in: source) { precondition(size.width > 0 && size.height > 0) }
     }
-    precondition(jpegScans(in: source, atMost: 500) <= 501)
 }
 
 @Sendable private func readMetadata(_ bytes: [UInt8]) {

@@ -158,7 +158,7 @@ import Vips
         let save = "{ format: avif, quality: 100, effort: 0, subsampling: off, bit-depth: \(depth) }"
         let result = try await runner.render(save: save)
         #expect(result.exit == 0, "\(result.errors)")
-        let coded = SourceFormat.avif.codedPicture(in: ByteSource(try runner.bytes("out/a.avif")))
+        let coded = try AVIFSource.structure.codedPicture(in: ByteSource(try runner.bytes("out/a.avif")))
         #expect(coded?.depth == expected)
         let white = try await runner.inspect("out/a.avif", by: "heifload_source") { try $0.getpoint(x: 16, y: 16) }
         // Twelve bits are the upper ones of sixteen.

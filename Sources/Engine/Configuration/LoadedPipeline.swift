@@ -156,7 +156,7 @@ package struct LoadedPipeline: Sendable {
 
     /// The kind of worker that sources of these formats need.
     func workerKind(for formats: [SourceFormat]) -> WorkerKind {
-        let read = (formats + assets.map(\.message.format)).filter { !$0.isOnRequest }.map(\.module)
+        let read = (formats + assets.map(\.message.format)).filter { !$0.isOnRequest }.map { $0.declaration.module }
         let saved = file.renditions.map { $0.save.format.declaration.separateEncoder?.module }
         return WorkerKind(
             drawsText: file.drawsText, format: formats.first(where: \.isOnRequest),

@@ -11,6 +11,7 @@ package struct OpenedSource: Sendable {
     private let opened: Int
 
     package var bytes: Int { status.bytes }
+    private var structure: any FileStructure.Type { format.declaration.structure }
     /// When the file was last written, in EXIF's notation and in UTC.
     package var modificationDate: String { exifDate(seconds: status.modified / 1_000_000_000) }
 
@@ -77,7 +78,7 @@ package struct OpenedSource: Sendable {
     }
 
     private static func found(_ name: String) -> String {
-        "expected JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF, found \(name)"
+        "expected \(alternatives(SourceFormat.alwaysRead.map(\.title))), found \(name)"
     }
 
     private static func check(_ bytes: Int, _ limits: Limits) throws(Failure) {
@@ -153,12 +154,13 @@ package struct OpenedSource: Sendable {
             return Failure(
                 .truncated, stage: failure.stage, "the file ends before the picture does", detail: failure.detail)
         }
-        if let (width, height) = headerSize(of: format, in: bytes), max(width, height) > format.longestReadSide {
+        let longest = format.declaration.longestSide
+        if let (width, height) = headerSize(of: format, in: bytes), max(width, height) > longest {
             let message =
-                "the picture has \(width)×\(height) pixels; \(format.rawValue) is read up to \(format.longestReadSide) a side"
+                "the picture has \(width)×\(height) pixels; \(format.rawValue) is read up to \(longest) a side"
             return Failure(.tooLongSide, stage: failure.stage, message, detail: failure.detail)
         }
-        guard let feature = unsupportedFeature(of: format, in: bytes) else { return failure }
+        guard let feature = try? structure.unsupportedFeature(in: bytes) else { return failure }
         let message = "the decoder cannot read this kind of \(format.rawValue): found \(feature)"
         return Failure(.unsupportedFormat, stage: failure.stage, message, detail: failure.detail)
     }
@@ -166,15 +168,16 @@ package struct OpenedSource: Sendable {
     /// Checks what the header does not say, and what makes a small file take long.
     /// - Throws: `Failure` with the code `too-many-scans`, or of a file that cannot be read.
     func checkStructure(_ facts: SourceFacts, _ limits: Limits) throws(Failure) {
-        guard facts.format == .jpeg, facts.isInterlaced else { return }
+        guard facts.isInterlaced else { return }
         let scans: Int
         do throws(SystemError) {
-            scans = try file.structure { jpegScans(in: $0, atMost: limits.maximumScans) }
+            scans = try file.structure { structure.scans(in: $0, atMost: limits.maximumScans) }
         } catch {
             throw error.asSourceFailure
         }
         guard scans > limits.maximumScans else { return }
-        let message = "the JPEG is drawn in more than \(limits.maximumScans) passes, which is the limit (max-scans)"
+        let message =
+            "the \(format.title) is drawn in more than \(limits.maximumScans) passes, which is the limit (max-scans)"
         throw Failure(.tooManyScans, stage: "read", message)
     }
 

@@ -20,7 +20,7 @@ struct EXIFFields {
         let frame: [UInt8] = [0xFF, 0xC0, 0, 11, 8, 0, 1, 0, 1, 1, 1, 0x11, 0]
         let scan: [UInt8] = [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0, 0xFF, 0xD9]
         let source = try Source(bytes: head + block + frame + scan)
-        picture = try Operation(Loader.operation(for: .jpeg), [("source", .source(source))]).image()
+        picture = try Operation(JPEGSource.operation, [("source", .source(source))]).image()
     }
 
     func add(to editor: MetadataEditor) {

@@ -14,19 +14,9 @@ final class ProbedSource {
     ///   many it has.
     init(_ file: OpenFile, format: SourceFormat, page: Int? = nil) throws {
         self.file = file
-        guard try !file.structureForDecoding({ isPlainYCbCr(format, page: page ?? 1, $0) }) else {
-            throw Failure(
-                .unsupportedColour, stage: "read",
-                "expected gray, RGB, CMYK or Lab, found YCbCr without JPEG's compression")
-        }
-        guard try !file.structureForDecoding({ isMadeOfItself(format, in: $0) }) else {
-            throw Failure(.corrupt, stage: "read", "expected a picture, found one that is made of itself")
-        }
-        guard try !file.structureForDecoding({ lacksSize(format, in: $0) }) else {
-            throw Failure(
-                .corrupt, stage: "read",
-                "the SVG has neither a viewBox nor a width and height in units, so it has no size; add a viewBox")
-        }
+        let structure = format.declaration.structure
+        let refusal = try file.structureForDecoding { try? structure.refusal(of: page ?? 1, in: $0) }
+        if let refusal { throw refusal }
         var (picture, dropped) = try Loader.open(
             file, format: format, shrink: 1, allFrames: page == nil, tolerance: .nothing)
         var facts = Loader.facts(of: format, picture, droppedBands: dropped)
@@ -38,7 +28,7 @@ final class ProbedSource {
             (facts.frames, facts.page) = (count, page)
         }
         facts.bytes = try file.status().bytes
-        facts.coded = try file.structureForDecoding { format.codedPicture(in: $0) }
+        facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
         self.facts = facts
         unread = picture
     }
@@ -81,47 +71,29 @@ final class ProbedSource {
             file, format: facts.format, page: facts.page, shrink: shrink, factor: factor ?? 1 / Double(shrink),
             allFrames: allFrames, tolerance: lacksEnd(tolerating: tolerance) ? .truncated : .nothing
         ).picture
-        // libheif looks past the end of a good file to learn its size, and libvips leaves that in its error buffer.
-        if facts.format == .heic || facts.format == .avif { _ = VipsLibrary.takeErrors() }
+        if facts.format.decoder.leavesMessages { _ = VipsLibrary.takeErrors() }
         return picture
     }
 
-    /// Whether the file is truncated, and that is tolerated. Other damage is not, and libvips does not survive a
-    /// truncated interlaced PNG.
+    /// Whether the file is truncated, and that is tolerated. Other damage is not.
     func lacksEnd(tolerating tolerance: Tolerance) throws(Failure) -> Bool {
-        guard tolerance == .truncated, !(facts.format == .png && facts.isInterlaced) else { return false }
+        guard tolerance == .truncated, facts.format.decoder.canBeTruncated(facts) else { return false }
         return try file.structureForDecoding { completeness(of: facts.format, in: $0) } == .incomplete
     }
 
     // MARK: - Who decodes
 
-    /// The pixels of a picture that was opened, by whoever decodes them: libvips, row by row when they are asked for,
-    /// or a decoder of this program, which leaves to libvips what it does not know and what is not without a fault.
+    /// The pixels of a picture that was opened, by libvips or by a decoder of this program.
     func decoded(_ opened: Picture, shrink: Int, _ beginning: Beginning) throws -> Picture {
-        let picture: Picture
-        switch facts.format {
-        case .png:
-            let decoder = try file.structureForDecoding { PNGDecoder($0) }
-            picture = try decoder?.decoded(opened.image).map(opened.with) ?? opened
-        case .webp:
-            let decoder = facts.page == nil ? try file.structureForDecoding { WebPDecoder($0) } : nil
-            let decoded = try decoder?.decoded(opened.image, shrink: shrink)
-            picture = opened.with(try decoded ?? opened.image.averaged(by: shrink))
-        case .jpeg:
-            let decoder = beginning == .streamed ? nil : JPEGDecoder(file, like: opened.image, shrink: shrink)
-            let decoded = beginning == .held ? try decoder?.decoded() : try decoder?.streamed()
-            picture = decoded.map(opened.with) ?? opened
-        case .gif, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2:
-            picture = opened
-        }
+        let pixels = try facts.format.decoder.pixels(of: opened.image, in: file, facts, shrink: shrink, beginning)
+        let picture = pixels.map(opened.with) ?? opened
         return beginning == .held ? try picture.inMemory() : picture
     }
 
-    /// Reads the rows of a picture as they are decoded. A decoder of this program finds a fault when they are read: then
-    /// libvips decodes, and they are read once more.
+    /// Reads the rows of a picture as they are decoded.
     func fallingBack<Value>(_ opened: Picture, shrink: Int, _ read: (Picture) throws -> Value) throws -> Value {
         let decoded = try decoded(opened, shrink: shrink, .scaled)
-        guard facts.format == .jpeg, decoded.image !== opened.image else { return try read(decoded) }
+        guard facts.format.decoder.findsFaultsLate, decoded.image !== opened.image else { return try read(decoded) }
         do {
             return try read(decoded)
         } catch {
@@ -140,17 +112,18 @@ final class ProbedSource {
 
     private func warnings(_ bytes: ByteSource) -> [Warning] {
         var warnings: [Warning] = []
-        if hasHiddenFrames(facts.format, in: bytes) {
-            let kind = facts.format == .png ? "APNG" : "\(facts.format.rawValue.uppercased()) sequences"
-            warnings.append(
-                Warning(.animationDropped, "animations in \(kind) are not read; only the first picture is used"))
+        let (format, structure) = (facts.format.declaration, facts.format.declaration.structure)
+        if (try? structure.hasHiddenFrames(bytes)) == true {
+            let message = "animations in \(format.unreadAnimation) are not read; only the first picture is used"
+            warnings.append(Warning(.animationDropped, message))
         }
-        if let address = linkedFile(facts.format, in: bytes) {
+        if let address = structure.linkedFile(in: bytes) {
+            let (title, shown) = (format.title, address.prefix(200))
             let message =
-                "the SVG shows '\(address.prefix(200))', which is not read: the picture lacks it; embed it in the SVG"
+                "the \(title) shows '\(shown)', which is not read: the picture lacks it; embed it in the \(title)"
             warnings.append(Warning(.linkNotFollowed, message))
         }
-        if !facts.hasProfile, hasProfile(facts.format, in: bytes) {
+        if !facts.hasProfile, (try? structure.hasProfile(bytes)) == true {
             warnings.append(.badProfile(isPress: facts.colour == .cmyk))
         }
         return warnings

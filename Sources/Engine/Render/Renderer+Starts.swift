@@ -86,7 +86,7 @@ extension Renderer {
         // The last pixel of a picture that is shrunk on load stands for what is left of the source, which may be less
         // than a pixel.
         let shrink = Double(plan.load.shrink)
-        let isFraction = [.jpeg, .webp].contains(plan.source.format) && !isTurned
+        let isFraction = plan.load.shrink > 1 && !plan.source.format.isVector && !isTurned
         let extent =
             isFraction ? (Double(plan.source.size.width) / shrink, Double(plan.source.size.height) / shrink) : nil
         return try picture.withoutOrientation().image.resampled(to: targets, extent: extent, frames: timing.frames).map

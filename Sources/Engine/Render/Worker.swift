@@ -117,10 +117,10 @@ private struct WorkerState {
 
     /// Reads our own sample of a format, whatever the kind of this worker.
     private mutating func tryReading(_ format: SourceFormat) throws -> Bool {
-        if !sandbox.isEntered, let module = format.module { Sandbox.load(module) }
+        if !sandbox.isEntered, let module = format.declaration.module { Sandbox.load(module) }
         // Decoding the sample may start threads, and this worker may be told to read fonts later.
         try sandbox.narrow()
-        guard format != kind.format, let operations = Loader.blockedClass(for: format) else {
+        guard format != kind.format, let operations = format.decoder.blockedClass else {
             return CodecTrial.canRead(format)
         }
         VipsLibrary.setBlocked(operations, false)

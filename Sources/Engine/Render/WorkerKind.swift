@@ -14,13 +14,13 @@ struct WorkerKind: Hashable, Codable, Sendable {
     var inbox: String?
 
     /// All modules that it loads.
-    var allModules: Set<CodecModule> { modules.union([format?.module].compactMap(\.self)) }
+    var allModules: Set<CodecModule> { modules.union([format?.declaration.module].compactMap(\.self)) }
 
     var readsFonts: Bool { drawsText || format?.isVector == true }
 
     func reads(_ format: SourceFormat) -> Bool {
         if format.isOnRequest { return format == self.format }
-        return self.format == nil && (format.module.map(modules.contains) ?? true)
+        return self.format == nil && (format.declaration.module.map(modules.contains) ?? true)
     }
 
     func saves(_ format: any OutputFormatDeclaration.Type) -> Bool {

@@ -20,7 +20,7 @@ extension ThumbnailFacts {
     var texts: [(key: String, text: String)] {
         [
             ("Thumb::URI", uri), ("Thumb::MTime", String(modified)), ("Thumb::Size", String(bytes)),
-            ("Thumb::Mimetype", format.mediaType),
+            ("Thumb::Mimetype", format.declaration.mediaType),
         ]
             + [("Software", "Imagemill")]
     }

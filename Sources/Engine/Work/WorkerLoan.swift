@@ -106,7 +106,8 @@ package final class WorkerLoan {
     /// - Throws: `SystemError` if no worker can be started, `Failure`, `WorkerLoss`.
     package func canRead(_ format: SourceFormat) throws -> Bool {
         var kind = borrowed?.kind ?? WorkerKind()
-        (kind.format, kind.modules) = format.isOnRequest ? (format, []) : (nil, Set([format.module].compactMap(\.self)))
+        (kind.format, kind.modules) =
+            format.isOnRequest ? (format, []) : (nil, Set([format.declaration.module].compactMap(\.self)))
         return try canRead(format, by: kind)
     }
 

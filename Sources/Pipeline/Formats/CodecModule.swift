@@ -6,15 +6,3 @@ package enum CodecModule: String, Codable, Sendable {
     /// PDF.
     case poppler
 }
-
-extension SourceFormat {
-    /// The module with the decoder; nil if it is in libvips itself.
-    package var module: CodecModule? {
-        switch self {
-        case .heic, .avif: .heif
-        case .pdf: .poppler
-        case .jxl: .jxl
-        case .jpeg, .png, .webp, .gif, .tiff, .svg, .jp2: nil
-        }
-    }
-}

@@ -80,10 +80,9 @@ package struct CostModel {
         return PixelSize(size.width + 1, size.height + 1)
     }
 
-    /// The picture as the decoder delivers it, if all of it is held. WebP is always decoded as a whole, with all its
-    /// frames.
+    /// The picture as the decoder delivers it, if all of it is held.
     private var loaded: Int {
-        guard load.beginning == .held || source.format == .webp else { return 0 }
+        guard load.beginning == .held || source.format.declaration.deliversWhole else { return 0 }
         var delivered = decoded.resized(to: loadedSize)
         // It is held in its own colors.
         if source.colour.bands > delivered.colour.bands { delivered.colour = source.colour }
@@ -99,31 +98,7 @@ package struct CostModel {
 
     /// What the decoder itself holds, besides what it has delivered.
     private var decoder: Int {
-        let pixels = source.size.area
-        let delivered = pixels / (load.shrink * load.shrink)
-        return switch source.format {
-        // The coefficients of the whole picture, 16 bits each, whatever the size of the result.
-        case .jpeg: source.isInterlaced ? 2 * source.bands * pixels : 0
-        // The file, its pixels as they are packed and unpacked, and the result.
-        case .png:
-            source.isInterlaced
-                ? source.pixelBytes : source.isDecodedAsAWhole ? 13 * source.pixelBytes / 4 + (128 << 10) : 0
-        // The file, and RGBA and alpha as the decoder has them if there are no losses; besides, two frames, or what is
-        // made smaller afterwards.
-        case .webp: saturating(source.bytes, (source.isAnimated ? 12 : load.shrink > 1 ? 10 : 5) * pixels)
-        case .gif: 4 * 2 * delivered
-        // A file may be one strip.
-        case .tiff: source.pixelBytes
-        // The decoder's planes, and the same as RGB: as wide samples, and as many in a pixel, as its header says.
-        case .heic, .avif:
-            (source.coded?.depth ?? source.depth).bytes
-                * (source.coded?.hasFullChroma == false && !source.hasAlpha ? 10 : 13)
-                * max(pixels, source.coded?.size.area ?? 0)
-        // Tiles, and layers of the drawing, which may be as large as the whole. Filters may need more; then the worker
-        // is stopped.
-        case .svg, .pdf: saturating(160 << 20, 16 * loadedSize.area)
-        case .jxl, .jp2: 24 * pixels
-        }
+        source.format.declaration.memory(decoding: source, shrink: load.shrink, to: loadedSize)
     }
 
     /// Bytes needed to save a rendition: for all frames of an animation, and for the encoder.

@@ -27,13 +27,11 @@ enum ShrinkOnLoad {
     ///   pixels wide becomes 1362 pixels and half a one, which is left out or taken for a whole one; that would move
     ///   the picture by up to half a pixel.
     private static func factors(of source: SourceFacts, isExact: Bool) -> [Int] {
-        switch source.format {
-        case .jpeg, .webp:
-            source.isAnimated
-                ? [1]
-                : [1, 2, 4, 8].filter { !isExact || (source.size.width % $0 == 0 && source.size.height % $0 == 0) }
-        case .svg, .pdf: [1, 2, 4, 8]
-        case .png, .gif, .tiff, .heic, .avif, .jxl, .jp2: [1]
+        guard !source.isAnimated else { return [1] }
+        // A drawing has all its pixels at any size.
+        let mayCutPixels = isExact && !source.format.isVector
+        return source.format.declaration.shrinkFactors.filter {
+            !mayCutPixels || (source.size.width % $0 == 0 && source.size.height % $0 == 0)
         }
     }
 

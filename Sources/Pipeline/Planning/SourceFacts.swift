@@ -64,12 +64,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     }
 
     /// Several frames that follow each other in time, not pages. One that the pipeline asks for is a still.
-    package var isAnimated: Bool {
-        switch format {
-        case .gif, .webp: frames > 1 && page == nil
-        case .jpeg, .png, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2: false
-        }
-    }
+    package var isAnimated: Bool { format.declaration.hasFrames && frames > 1 && page == nil }
 
     /// Bands of the file.
     var bands: Int { colour.bands + (hasAlpha ? 1 : 0) + droppedBands }
@@ -78,14 +73,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var pixelBytes: Int { bands * depth.bytes * size.area }
 
     /// The decoder has the whole picture in memory before it delivers the first row.
-    var isDecodedAsAWhole: Bool {
-        switch format {
-        case .png: isInterlaced || pixelBytes <= PNGOutput.mostBytesWhole
-        case .jpeg: isInterlaced
-        case .webp, .heic, .avif, .jxl, .jp2: true
-        case .gif, .tiff, .svg, .pdf: false
-        }
-    }
+    var isDecodedAsAWhole: Bool { format.declaration.isDecodedAsAWhole(self) }
 }
 
 /// `YYYY:MM:DD HH:MM:SS` and nothing else, since it becomes part of names.

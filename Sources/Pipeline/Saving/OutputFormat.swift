@@ -10,10 +10,6 @@ package struct OutputFormat: ParameterWord, Codable, Hashable {
     }
 
     package var rawValue: String { declaration.name }
-
-    package static func == (one: OutputFormat, other: OutputFormat) -> Bool { one.rawValue == other.rawValue }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 }
 
 extension OutputFormat {
@@ -48,6 +44,11 @@ extension OutputFormat {
 
     /// The same format as a source, for reading a result back.
     package var asSource: SourceFormat { declaration.sourceFormat }
+
+    /// What to do if pictures cannot be saved in this format.
+    package var missingEncoder: String {
+        "libvips on this system cannot write \(rawValue)" + (declaration.separateEncoder.map { "; \($0.remedy)" } ?? "")
+    }
 
     package var supportsAnimation: Bool { declaration.animation != nil }
 

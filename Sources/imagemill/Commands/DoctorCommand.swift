@@ -117,7 +117,7 @@ struct DoctorCommand: RenderingCommand {
                 }
             }
             let worker = WorkerLoan(workers, cancellation: Cancellation())
-            for format in SourceFormat.allCases where !format.isOnRequest {
+            for format in SourceFormat.alwaysRead {
                 if try worker.canRead(format) {
                     readable.append(format)
                 } else {

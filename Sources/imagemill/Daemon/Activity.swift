@@ -159,7 +159,8 @@ extension Activity.Result {
         let times = report.milliseconds
         let renditions = report.renditions.prefix(Activity.mostRenditions).map {
             Activity.Rendition(
-                path: $0.path, type: $0.format.declaration.isShownByBrowsers ? $0.format.asSource.mediaType : nil,
+                path: $0.path,
+                type: $0.format.declaration.isShownByBrowsers ? $0.format.asSource.declaration.mediaType : nil,
                 bytes: $0.bytes, size: $0.size, isAnimated: $0.frames > 1)
         }
         let pictures = renditions.indices.filter {

@@ -21,7 +21,7 @@ import Testing
 
     private func coded(_ properties: [[UInt8]]) -> CodedPicture? {
         let file = HEIFBuilder(brand: "avif", properties: [HEIFBuilder.extent(300, 200)] + properties).file()
-        return SourceFormat.avif.codedPicture(in: ByteSource(file))
+        return try? HEIFStructure.codedPicture(in: ByteSource(file))
     }
 
     @Test(

@@ -8,6 +8,10 @@ struct FormatGuessTests {
         #expect(guessFormat(file.bytes) == .readable(file.format))
     }
 
+    @Test func `every format whose structure we read to its end has a small file`() {
+        #expect(SourceFormat.alwaysRead.allSatisfy { format in SmallFiles.all.contains { $0.format == format } })
+    }
+
     @Test(
         arguments: [
             ("BM\0\0\0\0\0\0\0\0\0\0\0\0\u{28}\0\0\0", .recognised("BMP")),

@@ -5,7 +5,7 @@ import Testing
 @Suite struct HEIFReferencesTests {
     private func isCircle(_ derivations: [(Int, [Int])], bytes: Int = 2) -> Bool {
         let file = HEIFBuilder(derivations: derivations.map { (item: $0.0, from: $0.1) }, referenceBytes: bytes).file()
-        return isMadeOfItself(.heic, in: ByteSource(file))
+        return (try? HEIFStructure.refusal(of: 1, in: ByteSource(file))) != nil
     }
 
     @Test(arguments: [2, 4])

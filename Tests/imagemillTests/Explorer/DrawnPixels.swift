@@ -12,7 +12,7 @@ extension DrawnSource {
             switch format {
             case .svg: try Self.write(svg(member), to: path)
             case .pdf: try Self.write(pdf(member), to: path)
-            case .jpeg, .png, .webp, .gif, .tiff, .heic, .avif, .jxl, .jp2:
+            default:
                 let (saver, options) = saving
                 try TestPicture.save(try stored(member: member), as: saver, options, to: path)
             }
@@ -46,16 +46,10 @@ extension DrawnSource {
     /// A file's picture as libvips decodes it; the frames of an animation are below each other.
     static func decoded(_ path: String, as format: SourceFormat) throws -> Image {
         switch format {
-        case .jpeg: try TestPicture.load(path, by: "jpegload_source")
-        case .png: try TestPicture.load(path, by: "pngload_source")
-        case .webp: try TestPicture.load(path, by: "webpload_source", [("n", -1)])
-        case .gif: try TestPicture.load(path, by: "gifload_source", [("n", -1)])
-        case .tiff: try TestPicture.load(path, by: "tiffload_source")
+        case .webp, .gif: try TestPicture.load(path, by: "\(format.rawValue)load_source", [("n", -1)])
         case .heic, .avif: try TestPicture.load(path, by: "heifload_source")
-        case .svg: try TestPicture.load(path, by: "svgload_source")
-        case .pdf: try TestPicture.load(path, by: "pdfload_source")
-        case .jxl: try TestPicture.load(path, by: "jxlload_source")
         case .jp2: try TestPicture.load(path, by: "jp2kload_source")
+        default: try TestPicture.load(path, by: "\(format.rawValue)load_source")
         }
     }
 
@@ -72,7 +66,6 @@ extension DrawnSource {
             )
         case .png: ("pngsave_target", [("interlace", .bool(coding == 1))])
         case .webp: ("webpsave_target", coding == 1 ? [("lossless", true)] : [("Q", coding == 0 ? 90 : 50)])
-        case .gif: ("gifsave_target", [])
         case .tiff:
             ("tiffsave_target", coding == 0 ? [] : coding == 1 ? [("compression", "deflate")] : [("tile", true)])
         case .heic:
@@ -91,7 +84,7 @@ extension DrawnSource {
             )
         case .jxl: ("jxlsave_target", [("lossless", .bool(coding == 0)), ("effort", 3)])
         case .jp2: ("jp2ksave_target", [("lossless", .bool(coding == 0))])
-        case .svg, .pdf: ("", [])
+        default: ("\(format.rawValue)save_target", [])
         }
     }
 

@@ -46,8 +46,7 @@ struct DrawnSource: Equatable, Sendable {
     var mayShrink: Bool {
         switch format {
         case .jpeg, .webp: frames == 1
-        case .svg, .pdf: true
-        case .png, .gif, .tiff, .heic, .avif, .jxl, .jp2: false
+        default: isVector
         }
     }
 
@@ -64,7 +63,7 @@ struct DrawnSource: Equatable, Sendable {
         switch format {
         case .jpeg: "jpg"
         case .tiff: "tif"
-        case .png, .webp, .gif, .heic, .avif, .svg, .pdf, .jxl, .jp2: format.rawValue
+        default: format.rawValue
         }
     }
 
@@ -96,8 +95,8 @@ extension DrawnSource {
         switch format {
         case .jpeg: [.gray, .rgb, .rgb, .cmyk]
         case .png, .jxl, .jp2: [.gray, .rgb]
-        case .webp, .gif, .heic, .avif, .svg, .pdf: [.rgb]
         case .tiff: Colour.allCases
+        default: [.rgb]
         }
     }
 
@@ -107,7 +106,7 @@ extension DrawnSource {
         case (.avif, _): [.eight, .eight, .sixteen]
         case (.tiff, .rgb), (.tiff, .lab): Depth.allCases
         case (.tiff, _): [.eight, .sixteen]
-        case (.jpeg, _), (.webp, _), (.gif, _), (.heic, _), (.svg, _), (.pdf, _), (.jxl, _), (.jp2, _): [.eight]
+        default: [.eight]
         }
     }
 
@@ -116,14 +115,14 @@ extension DrawnSource {
         // Packed Lab has no room for it.
         case .tiff: !(colour == .lab && depth == .eight)
         case .png, .webp, .gif, .heic, .avif, .jxl: true
-        case .jpeg, .svg, .pdf, .jp2: false
+        default: false
         }
     }
 
     var mayHaveFrames: Bool {
         switch format {
         case .webp, .gif: true
-        case .jpeg, .png, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2: false
+        default: false
         }
     }
 
@@ -131,14 +130,14 @@ extension DrawnSource {
     var mayBeTurned: Bool {
         switch format {
         case .jpeg, .webp, .tiff: true
-        case .png, .gif, .heic, .avif, .svg, .pdf, .jxl, .jp2: false
+        default: false
         }
     }
 
     var mayHaveProfile: Bool {
         switch format {
         case .jpeg, .png, .webp, .tiff, .heic, .avif: colour == .rgb && depth != .float
-        case .gif, .svg, .pdf, .jxl, .jp2: false
+        default: false
         }
     }
 
@@ -152,7 +151,7 @@ extension DrawnSource {
         case .tiff: ["strips", "deflate", "tiles"]
         case .jp2, .jxl, .heic: ["lossless", "lossy"]
         case .avif: ["quality 85", "quality 55"]
-        case .gif, .svg, .pdf: [""]
+        default: [""]
         }
     }
 }

@@ -16,11 +16,8 @@ func guessISOMedia(_ head: [UInt8]) -> FormatGuess? {
 }
 
 /// `mif1` and `msf1` are not here: they say that it is a HEIF, but not how its pictures are coded.
-private let pictureFormats: [String: SourceFormat] = [
-    "avif": .avif, "avis": .avif,
-    "heic": .heic, "heix": .heic, "hevc": .heic, "hevx": .heic,
-    "heim": .heic, "heis": .heic, "hevm": .heic, "hevs": .heic,
-]
+private let pictureFormats = Dictionary(
+    uniqueKeysWithValues: SourceFormat.allCases.flatMap { format in format.declaration.brands.map { ($0, format) } })
 
 private let otherKinds: [String: FormatGuess] = [
     "crx ": .recognised("RAW: Canon CR3"),

@@ -7,12 +7,12 @@ func guessMarkup(_ head: [UInt8]) -> FormatGuess? {
     _ = text.dropPrefix("\u{FEFF}")
     text = text.drop(while: isSpace)
     let isXML = text.starts(with: "<?xml".utf8)
-    let name = outermostName(&text)
-    switch name {
-    case "svg": return .readable(.svg)
-    case "html": return .noPicture("HTML page")
-    default: return isXML ? .noPicture("XML") : nil
+    if let name = outermostName(&text) {
+        let format = SourceFormat.allCases.first { $0.declaration.rootElement == name }
+        if let format { return .readable(format) }
+        if name == "html" { return .noPicture("HTML page") }
     }
+    return isXML ? .noPicture("XML") : nil
 }
 
 /// In small letters and without a namespace prefix; nil if the prologue does not end, or something else follows it.

@@ -2,12 +2,12 @@
 // Most are in https://www.garykessler.net/library/file_sigs.html; the rest in the formats' specifications.
 
 /// Bytes that all files of a format have.
-struct Signature: Sendable {
+package struct Signature: Sendable {
     let guess: FormatGuess
     let marks: [Mark]
 
     /// Bytes, and how many others come before them.
-    struct Mark: Sendable {
+    package struct Mark: Sendable {
         let offset: Int
         let bytes: [UInt8]
     }
@@ -21,8 +21,8 @@ struct Signature: Sendable {
         self.marks = marks
     }
 
-    private static func reads(_ format: SourceFormat, _ marks: Mark...) -> Signature {
-        Signature(.readable(format), marks)
+    private static func reads(_ formats: [SourceFormat]) -> [Signature] {
+        formats.flatMap { format in format.declaration.signatures.map { Signature(.readable(format), $0) } }
     }
 
     private static func knows(_ name: String, _ marks: Mark...) -> Signature {
@@ -35,22 +35,13 @@ struct Signature: Sendable {
 
     /// In this order: the first that matches is taken, so that a longer mark goes before a shorter one.
     static let all: [Signature] =
-        pictures + otherPictures + bitmaps + icons + portableMaps + cameraFiles + documents + archives + soundAndVideo
+        reads(SourceFormat.alwaysRead) + profiles + reads(SourceFormat.onRequest.filter { !$0.declaration.isDocument })
+        + otherPictures + bitmaps + icons + portableMaps + cameraFiles
+        + reads(SourceFormat.onRequest.filter { $0.declaration.isDocument }) + documents + archives + soundAndVideo
 
-    private static let pictures = [
-        reads(.jpeg, mark(0xFF, 0xD8, 0xFF)),
-        reads(.png, mark(0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A)),
-        reads(.webp, mark("RIFF"), mark("WEBP", at: 8)),
-        reads(.gif, mark("GIF87a")),
-        reads(.gif, mark("GIF89a")),
-    ]
+    private static let profiles = [isNone("ICC profile", mark("acsp", at: 36))]
 
     private static let otherPictures = [
-        isNone("ICC profile", mark("acsp", at: 36)),
-        reads(.jp2, mark(0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A)),
-        reads(.jp2, mark(0xFF, 0x4F, 0xFF, 0x51)),
-        reads(.jxl, mark(0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A)),
-        reads(.jxl, mark(0xFF, 0x0A)),
         knows("JPEG XR", mark(0x49, 0x49, 0xBC)),
         knows("Photoshop PSD", mark("8BPS")),
         knows("GIMP XCF", mark("gimp xcf")),
@@ -104,7 +95,6 @@ struct Signature: Sendable {
     ]
 
     private static let documents = [
-        reads(.pdf, mark("%PDF-")),
         knows("PostScript", mark("%!PS")),
         knows("PostScript", mark(0xC5, 0xD0, 0xD3, 0xC6)),
         isNone("Microsoft Office document", mark(0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1)),
@@ -134,11 +124,11 @@ struct Signature: Sendable {
     ]
 }
 
-private func mark(_ bytes: UInt8..., at offset: Int = 0) -> Signature.Mark {
+func mark(_ bytes: UInt8..., at offset: Int = 0) -> Signature.Mark {
     Signature.Mark(offset: offset, bytes: bytes)
 }
 
 /// For ASCII: others than those would become two bytes each.
-private func mark(_ text: String, at offset: Int = 0) -> Signature.Mark {
+func mark(_ text: String, at offset: Int = 0) -> Signature.Mark {
     Signature.Mark(offset: offset, bytes: Array(text.utf8))
 }

@@ -12,17 +12,10 @@ package struct CodedPicture: Hashable, Sendable, Codable {
     package init(_ size: PixelSize) { self.size = size }
 }
 
-extension SourceFormat {
-    /// The largest picture of which the codec's headers in a HEIC or an AVIF speak, by its pixels, with the finest
-    /// samples of all of them. Nil if there is none that can be read, and for other formats.
-    package func codedPicture(in bytes: ByteSource) -> CodedPicture? {
-        guard self == .heic || self == .avif else { return nil }
-        return try? HEIFCodedPictures.largest(in: bytes)
-    }
-}
-
-enum HEIFCodedPictures {
-    static func largest(in source: ByteSource) throws(StructureError) -> CodedPicture? {
+extension HEIFStructure {
+    /// The largest picture of which the codec's headers speak, by its pixels, with the finest samples of all of them.
+    /// Nil if there is none that can be read.
+    static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture? {
         let meta = try ISOBoxes.first("meta", in: source)
         let content = try meta.fullContent()
         var found = try configured(in: source, content)

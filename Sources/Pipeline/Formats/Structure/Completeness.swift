@@ -15,26 +15,12 @@ package enum Completeness: Sendable {
 /// incomplete.
 package func completeness(of format: SourceFormat, in bytes: ByteSource) -> Completeness {
     do throws(StructureError) {
-        try format.walk(bytes)
+        try format.declaration.structure.walk(bytes)
         return .complete
     } catch {
         switch error {
         case .endsEarly: return .incomplete
         case .malformed: return .unknown
-        }
-    }
-}
-
-extension SourceFormat {
-    fileprivate func walk(_ bytes: ByteSource) throws(StructureError) {
-        switch self {
-        case .jpeg: try JPEGMarkers.walk(bytes)
-        case .png: try PNGChunks.walk(bytes)
-        case .webp: try WebPChunks.walk(bytes)
-        case .gif: try GIFBlocks.walk(bytes)
-        case .tiff: try TIFFPages.walk(bytes)
-        case .heic, .avif: try HEIFCompleteness.walk(bytes)
-        case .svg, .pdf, .jxl, .jp2: throw .malformed
         }
     }
 }

@@ -1,7 +1,7 @@
 // All walks through files go through here: forward only, in blocks, so that their time is linear in the file's size.
 
 /// Why a walk through a file's structure cannot go on.
-enum StructureError: Error {
+package enum StructureError: Error {
     /// The bytes end too early, or there is a hole of zeros that a writer has yet to fill.
     case endsEarly
     /// It is not as the format has it, or has it in a way that is not known here. More bytes would not mend that.

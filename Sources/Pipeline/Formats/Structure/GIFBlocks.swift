@@ -2,7 +2,7 @@
 // https://www.w3.org/Graphics/GIF/spec-gif89a.txt
 
 /// Goes through the blocks of a GIF in their order.
-struct GIFBlocks {
+struct GIFBlocks: FileStructure {
     private static let extensionIntroducer: UInt8 = 0x21
     private static let imageSeparator: UInt8 = 0x2C
     private static let trailer: UInt8 = 0x3B

@@ -1,14 +1,7 @@
 // Which items of a HEIF or an AVIF are made of which others: the box `iref`. ISO/IEC 14496-12 §8.11.12 and
 // ISO/IEC 23008-12 §6.4.7 and §6.6.
 
-/// Whether an item is derived from itself, directly or through others. Older versions of libheif follow such references until
-/// their stack is full.
-package func isMadeOfItself(_ format: SourceFormat, in source: ByteSource) -> Bool {
-    guard format == .heic || format == .avif else { return false }
-    return (try? HEIFReferences(in: source))?.haveCircle ?? false
-}
-
-private struct HEIFReferences {
+struct HEIFReferences {
     /// The items that each item is derived from.
     private var sources: [Int: [Int]] = [:]
 
@@ -28,8 +21,8 @@ private struct HEIFReferences {
         }
     }
 
-    /// Takes away what is derived from nothing that is left, as in a topological sort. A chain may be longer than a
-    /// stack is deep.
+    /// Whether an item is derived from itself, directly or through others. Takes away what is derived from nothing that
+    /// is left, as in a topological sort. A chain may be longer than a stack is deep.
     var haveCircle: Bool {
         var waiting = sources.mapValues { Set($0) }
         var users: [Int: [Int]] = [:]

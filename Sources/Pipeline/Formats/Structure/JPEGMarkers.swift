@@ -2,10 +2,10 @@
 // ITU-T T.81 annex B: https://www.w3.org/Graphics/JPEG/itu-t81.pdf
 
 /// The markers of a JPEG in their order. Bytes between two of them, such as entropy-coded data, are passed over.
-struct JPEGMarkers {
-    static let startOfImage: UInt8 = 0xD8
-    static let endOfImage: UInt8 = 0xD9
-    static let startOfScan: UInt8 = 0xDA
+struct JPEGMarkers: FileStructure {
+    private static let startOfImage: UInt8 = 0xD8
+    private static let endOfImage: UInt8 = 0xD9
+    private static let startOfScan: UInt8 = 0xDA
     private static let applicationSegment2: UInt8 = 0xE2
 
     private var reader: ForwardReader
@@ -57,8 +57,17 @@ struct JPEGMarkers {
         while try markers.next() != endOfImage {}
     }
 
+    static func scans(in source: ByteSource, atMost limit: Int) -> Int {
+        guard var markers = try? JPEGMarkers(of: source) else { return 0 }
+        var count = 0
+        while count <= limit, let code = try? markers.next(), code != endOfImage {
+            if code == startOfScan { count += 1 }
+        }
+        return count
+    }
+
     /// The code of the next marker; the reader is then after its length.
-    fileprivate mutating func next() throws(StructureError) -> UInt8 {
+    private mutating func next() throws(StructureError) -> UInt8 {
         try reader.skip(segmentEnd - reader.position)
         while true {
             try reader.skip(past: 0xFF)
@@ -97,15 +106,4 @@ struct JPEGMarkers {
     private static func standsAlone(_ code: UInt8) -> Bool {
         code <= 0x01 || (0xD0...0xD8).contains(code)
     }
-}
-
-/// How many passes over the picture a JPEG has, as far as the file goes.
-/// - Parameter limit: the count ends once it is above this.
-package func jpegScans(in source: ByteSource, atMost limit: Int) -> Int {
-    guard var markers = try? JPEGMarkers(of: source) else { return 0 }
-    var count = 0
-    while count <= limit, let code = try? markers.next(), code != JPEGMarkers.endOfImage {
-        if code == JPEGMarkers.startOfScan { count += 1 }
-    }
-    return count
 }

@@ -1,6 +1,6 @@
 // The header of a JPEG XL codestream, bare or in a container of boxes. ISO/IEC 18181-1 annex A, 18181-2.
 
-enum JPEGXLHeader {
+enum JPEGXLHeader: FileStructure {
     static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
         let bytes = source.read(try codestream(in: source), 2 + longestSize)
         guard bytes.starts(with: mark) else { throw .malformed }

@@ -2,7 +2,7 @@
 // https://www.w3.org/TR/png-3/#5DataRep
 
 /// The chunks of a PNG in their order.
-struct PNGChunks {
+struct PNGChunks: FileStructure {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     private static let checksumBytes = 4
 
@@ -22,7 +22,7 @@ struct PNGChunks {
     }
 
     /// The animation control chunk counts the frames.
-    static func isAnimated(_ source: ByteSource) throws(StructureError) -> Bool {
+    static func hasHiddenFrames(_ source: ByteSource) throws(StructureError) -> Bool {
         guard var chunks = try chunks(from: "acTL", in: source) else { return false }
         return try chunks.reader.integer(bytes: 4) > 1
     }

@@ -1,6 +1,6 @@
 // The pages of a TIFF: their size, and whether all that belongs to them is there.
 
-enum TIFFPages {
+enum TIFFPages: FileStructure {
     /// As many as libtiff reads.
     private static let mostDirectories = 65_535
     /// As many samples as a pixel can have.
@@ -34,14 +34,16 @@ enum TIFFPages {
         return samples
     }
 
-    /// A page is YCbCr without JPEG's compression: libtiff gives its numbers as they are then.
-    static func isPlainYCbCr(page number: Int, _ source: ByteSource) throws(StructureError) -> Bool {
+    /// libtiff gives the numbers of YCbCr without JPEG's compression as they are.
+    static func refusal(of number: Int, in source: ByteSource) throws(StructureError) -> Failure? {
         let page = try page(number, source)
         let (ycbcr, jpegs) = (6, [6, 7])
-        guard try page.number(.photometricInterpretation, in: source) == ycbcr else { return false }
+        guard try page.number(.photometricInterpretation, in: source) == ycbcr else { return nil }
         // Without the tag there is no compression.
-        guard page.fields[.compression] != nil else { return true }
-        return !jpegs.contains(try page.number(.compression, in: source))
+        if page.fields[.compression] != nil, jpegs.contains(try page.number(.compression, in: source)) { return nil }
+        return Failure(
+            .unsupportedColour, stage: "read", "expected gray, RGB, CMYK or Lab, found YCbCr without JPEG's compression"
+        )
     }
 
     /// Looks whether all directories, their values and the pixels they list lie inside the file.
@@ -67,11 +69,6 @@ enum TIFFPages {
     }
 }
 
-/// A page of a TIFF, from 1, has colours that decoders do not convert.
-package func isPlainYCbCr(_ format: SourceFormat, page: Int, _ source: ByteSource) -> Bool {
-    format == .tiff && (try? TIFFPages.isPlainYCbCr(page: page, source)) == true
-}
-
 /// A sample of a TIFF's pixels that is no color, by TIFF's numbers.
 package enum ExtraSample: Int {
     /// Nothing that is known: a saved selection, a mask, depth.
@@ -83,10 +80,11 @@ package enum ExtraSample: Int {
     package var isAlpha: Bool { self != .unspecified }
 }
 
-/// The samples of a TIFF's page that are no colors, in the order of the bands; empty if the file does not say, and for
-/// other formats.
-package func extraSamples(_ format: SourceFormat, page: Int, _ source: ByteSource) -> [ExtraSample] {
-    format == .tiff ? (try? TIFFPages.extraSamples(page: page, source)) ?? [] : []
+extension TIFFSource {
+    /// The samples of a page that are no colors, in the order of the bands; empty if the file does not say.
+    package static func extraSamples(page: Int, _ source: ByteSource) -> [ExtraSample] {
+        (try? TIFFPages.extraSamples(page: page, source)) ?? []
+    }
 }
 
 extension TIFFDirectory {

@@ -2,7 +2,7 @@
 // https://developers.google.com/speed/webp/docs/riff_container
 
 /// The chunks inside a WebP's RIFF in their order.
-struct WebPChunks {
+struct WebPChunks: FileStructure {
     private var reader: ForwardReader
 
     /// The end of the RIFF, as an offset in the file.

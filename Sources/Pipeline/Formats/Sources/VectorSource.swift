@@ -1,0 +1,15 @@
+// Drawings, which have pixels only when they are drawn.
+
+package protocol VectorSource: SourceFormatDeclaration {}
+
+extension VectorSource {
+    package static var isOnRequest: Bool { true }
+    package static var isVector: Bool { true }
+    package static var shrinkFactors: [Int] { [1, 2, 4, 8] }
+
+    /// Tiles, and layers of the drawing, which may be as large as the whole. Filters may need more; then the worker is
+    /// stopped.
+    package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
+        saturating(160 << 20, 16 * delivered.area)
+    }
+}

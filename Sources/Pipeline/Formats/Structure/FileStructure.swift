@@ -1,0 +1,44 @@
+// What our own code reads of files, without decoding them.
+
+/// A reader of the structure of files. It is given any bytes; those of another format are `malformed`.
+package protocol FileStructure: Sendable {
+    /// Width and height in pixels, of one frame.
+    static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int)
+    /// Goes through the whole file, as far as its structure announces something.
+    static func walk(_ source: ByteSource) throws(StructureError)
+    /// What the decoder cannot read in a sound file, after "found"; nil if nothing such is known of the file. Asked only
+    /// after a decoder has called a file damaged.
+    static func unsupportedFeature(in source: ByteSource) throws(StructureError) -> String?
+    /// Why a file is not given to the decoder, which would fall over it or give a wrong picture.
+    /// - Parameter page: from 1.
+    static func refusal(of page: Int, in source: ByteSource) throws(StructureError) -> Failure?
+    /// Whether there is a color profile, good or bad: decoders drop some without a word. False if they give the profile
+    /// as it is.
+    static func hasProfile(_ source: ByteSource) throws(StructureError) -> Bool
+    /// Whether there is an animation of which the decoder gives one picture only.
+    static func hasHiddenFrames(_ source: ByteSource) throws(StructureError) -> Bool
+    /// The first other file that it shows a part of, which is never read: the address as it is written.
+    static func linkedFile(in source: ByteSource) -> String?
+    /// The largest picture by the codec's own headers, if its decoder allocates by these.
+    static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture?
+    /// How many passes over the picture there are, as far as the file goes.
+    /// - Parameter limit: the count ends once it is above this.
+    static func scans(in source: ByteSource, atMost limit: Int) -> Int
+}
+
+extension FileStructure {
+    package static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
+        throw .malformed
+    }
+    package static func walk(_ source: ByteSource) throws(StructureError) { throw .malformed }
+    package static func unsupportedFeature(in source: ByteSource) -> String? { nil }
+    package static func refusal(of page: Int, in source: ByteSource) -> Failure? { nil }
+    package static func hasProfile(_ source: ByteSource) -> Bool { false }
+    package static func hasHiddenFrames(_ source: ByteSource) -> Bool { false }
+    package static func linkedFile(in source: ByteSource) -> String? { nil }
+    package static func codedPicture(in source: ByteSource) -> CodedPicture? { nil }
+    package static func scans(in source: ByteSource, atMost limit: Int) -> Int { 0 }
+}
+
+/// The structure of files that only their decoder knows.
+enum UnreadStructure: FileStructure {}

@@ -1,0 +1,39 @@
+/// The structure of HEIC and AVIF.
+enum HEIFStructure: FileStructure {
+    static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
+        try HEIFItems.size(in: source)
+    }
+
+    /// The boxes must end with the file, with all bytes of the pictures inside. Boxes alone do not say whether all is
+    /// there: a file may end between two of them.
+    static func walk(_ source: ByteSource) throws(StructureError) {
+        var start = ForwardReader(source, in: 4..<8)
+        try start.expect(Array("ftyp".utf8))
+        var boxes = ISOBoxes(in: source)
+        var meta: ISOBox?
+        var hasTracks = false
+        var hasMediaData = false
+        while let box = try boxes.next() {
+            if box.type == "meta" { meta = meta ?? box }
+            if box.type == "moov" { hasTracks = true }
+            if box.type == "mdat" { hasMediaData = true }
+        }
+        guard meta != nil || hasTracks, hasMediaData || !hasTracks else { throw .endsEarly }
+        if let meta { try HEIFItemLocations.walk(source, meta: meta) }
+    }
+
+    /// Older versions of libheif follow references in a circle until their stack is full.
+    static func refusal(of page: Int, in source: ByteSource) throws(StructureError) -> Failure? {
+        try HEIFReferences(in: source).haveCircle
+            ? Failure(.corrupt, stage: "read", "expected a picture, found one that is made of itself") : nil
+    }
+
+    /// Single pictures are items in `meta`, which a decoder may read beside a sequence: a track, as in a film.
+    static func hasHiddenFrames(_ source: ByteSource) -> Bool { (try? ISOBoxes.first("moov", in: source)) != nil }
+
+    static func unsupportedFeature(in source: ByteSource) -> String? {
+        if hasHiddenFrames(source) { return "a sequence of pictures" }
+        return (try? HEIFItems.turnsOrCrops(in: source)) == true
+            ? "a picture that its container turns or crops" : nil
+    }
+}

@@ -239,11 +239,11 @@ static void tell_signal(int number)
     errno = saved;
 }
 
-int clinux_catch_signal(int number, int descriptor)
+int clinux_catch_signal(int number, int descriptor, int always)
 {
     struct sigaction old;
     if (sigaction(number, NULL, &old) != 0) return -1;
-    if (old.sa_handler == SIG_IGN) return 0;
+    if (old.sa_handler == SIG_IGN && !always) return 0;
     signal_descriptor = descriptor;
     struct sigaction action = {.sa_handler = tell_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);

@@ -89,7 +89,8 @@ def main(experiment, variants=False, mounts=False, **numbers):
     except Failed as reason:
         print("%s: FAILED: %s" % (title, reason))
         for mill in Mill.all:
-            print("  in %s; the end of its log:" % mill.folder)
+            stacks = mill.write_stacks()
+            print("  in %s%s; the end of its log:" % (mill.folder, ", with %s of the program that still runs" % stacks if stacks else ""))
             with contextlib.suppress(OSError):
                 print("".join("  | %s\n" % line for line in mill.log_text().splitlines()[-15:]), end="")
         code = 1

@@ -217,6 +217,15 @@ class Mill:
         inbox = self.inbox_status(name)
         return inbox["paused"]["reason"] if inbox and inbox["state"] == "paused" else None
 
+    def write_stacks(self):
+        """Writes what each thread of the daemon is at beside the log, where there is a debugger. Returns the file's path, or None."""
+        if not (self.is_alive and shutil.which("gdb")):
+            return None
+        with open(self.path("stacks.txt"), "w") as file:
+            words = ["gdb", "-p", str(self.process.pid), "-batch", "-ex", "set pagination off", "-ex", "thread apply all backtrace 60"]
+            subprocess.run(words, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+        return self.path("stacks.txt")
+
     def log_text(self):
         with open(self.path("log.txt"), errors="replace") as file:
             return file.read()

@@ -29,9 +29,9 @@ package final class RunningCommand: Sendable {
     private let status = Mutex<CInt?>(nil)
 
     /// - Parameter variables: more of the environment, as `NAME=value`.
-    init(program: String, _ arguments: [[UInt8]], folder: String, user: CommandRunner.User, variables: [String] = [])
-        throws
-    {
+    package init(
+        program: String, _ arguments: [[UInt8]], folder: String, user: CommandRunner.User = .same, variables: [String] = []
+    ) throws {
         output = namelessFile()
         errors = namelessFile()
         let words = Self.prefix(folder, user, variables) + [Array(program.utf8)] + arguments

@@ -181,9 +181,9 @@ void clinux_pack_memory(void);
 // Gives all that was freed back to the system if that is more than so many bytes.
 void clinux_return_freed_memory(size_t bytes);
 
-// From now on a signal writes its number, one byte, into a descriptor. One that is ignored stays so. All signals share
-// the last descriptor.
-int clinux_catch_signal(int number, int descriptor);
+// From now on a signal writes its number, one byte, into a descriptor. One that is ignored stays so, unless it is to be
+// caught always. All signals share the last descriptor.
+int clinux_catch_signal(int number, int descriptor, int always);
 
 // Asks whether anybody has this file open for writing, by taking a read lease and giving it back at once.
 // 1: nobody has; 0: somebody has; -1: the system does not say (another user's file, or a file system without leases).

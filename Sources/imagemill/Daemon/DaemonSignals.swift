@@ -14,7 +14,8 @@ final class DaemonSignals: Sendable {
     }
 
     init() throws(SystemError) {
-        try SignalWatcher.watch { [self] signal in
+        // A hangup ends no daemon, so that `nohup` has nothing to protect it from, and a reload is still wanted.
+        try SignalWatcher.watch(always: [SIGHUP]) { [self] signal in
             let handler = state.withLock { state in
                 if state.handler == nil {
                     if signal != SIGHUP { _exit(0) }

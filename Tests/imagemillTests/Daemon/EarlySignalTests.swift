@@ -57,6 +57,19 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
+    @Test func `a daemon that was started with hangups ignored, as by nohup, reads its file again at one`() async throws {
+        let drop = try WatchedFolder()
+        let script = "trap '' HUP; exec '\(CommandRunner.executable)' watch mill.yaml"
+        let watch = try RunningCommand(
+            program: "/bin/sh", ["-c", script].map { Array($0.utf8) }, folder: drop.runner.folder.path)
+        try await drop.until("it has started") { watch.errorsSoFar.contains("notice: started") }
+        watch.signal(SIGHUP)
+        try await drop.until("it reads the file again: \(watch.errorsSoFar)") {
+            watch.errorsSoFar.contains("read 'mill.yaml' again")
+        }
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
     @Test func `a signal at any moment of the start ends the daemon in an orderly way`() async throws {
         let drop = try WatchedFolder()
         try await drop.drop("a.jpg")

@@ -30,7 +30,8 @@ package final class RunningCommand: Sendable {
 
     /// - Parameter variables: more of the environment, as `NAME=value`.
     package init(
-        program: String, _ arguments: [[UInt8]], folder: String, user: CommandRunner.User = .same, variables: [String] = []
+        program: String, _ arguments: [[UInt8]], folder: String, user: CommandRunner.User = .same,
+        variables: [String] = []
     ) throws {
         output = namelessFile()
         errors = namelessFile()

@@ -57,7 +57,8 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    @Test func `a daemon that was started with hangups ignored, as by nohup, reads its file again at one`() async throws {
+    @Test func `a daemon that was started with hangups ignored, as by nohup, reads its file again at one`() async throws
+    {
         let drop = try WatchedFolder()
         let script = "trap '' HUP; exec '\(CommandRunner.executable)' watch mill.yaml"
         let watch = try RunningCommand(

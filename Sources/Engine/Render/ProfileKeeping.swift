@@ -1,4 +1,4 @@
-// Whether a file will really have the colour profile that a pipeline keeps.
+// Color profiles that a pipeline keeps: an encoder may drop one.
 import Pipeline
 import Stages
 import Vips

@@ -27,7 +27,7 @@ extension SourceFormat {
     /// libvips may come without what decodes it.
     package var mayBeMissing: Bool { declaration.decoderPackage != nil || isOnRequest }
 
-    /// What to do if pictures of this format cannot be read.
+    /// The message and the advice if pictures of this format cannot be read.
     package var missingDecoder: String {
         let package = declaration.decoderPackage.map { "; install the package \($0)" } ?? ""
         return "libvips on this system cannot read \(rawValue)" + package

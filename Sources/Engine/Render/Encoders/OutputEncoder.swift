@@ -14,13 +14,13 @@ protocol OutputEncoder: OutputFormatDeclaration {
     ///   - strip: leaves all metadata out.
     func save(_ image: Image, as planned: PictureInfo, to output: OpenFile, strip: Bool) throws
 
-    /// Whether a file will have this profile of a picture.
+    /// Whether the encoder writes this profile of a picture.
     /// - Parameter output: empty, and empty afterwards.
     static func keeps(_ profile: [UInt8], of image: Image, _ output: OpenFile) throws -> Bool
 
-    /// Whether it makes 8 bits of 16 by itself, with all shades.
+    /// Whether the encoder rounds 16 bits to 8 by itself.
     var reducesDepth: Bool { get }
-    /// Whether `strip` is enough for it to write no metadata, whatever the picture still has.
+    /// Whether the encoder needs no more than `strip` to write no metadata.
     static var leavesMetadataOut: Bool { get }
     /// libvips' class of its operation, if that is marked untrusted and so blocked unless a worker may save the format.
     static var blockedClass: String? { get }

@@ -3,7 +3,7 @@ import Vips
 
 extension TIFFOutput: OutputEncoder {
     func operation(for picture: PictureInfo) -> (name: String, options: [(String, Argument)]) {
-        // What differs from the neighbour packs better than the values themselves.
+        // Differences between neighbors pack better than the values.
         let predictor = compression == .jpeg || compression == .none ? "none" : "horizontal"
         return (
             "tiffsave_target",

@@ -198,8 +198,8 @@ import Testing
 
     @Test func `a paused inbox gives nothing until it is resumed`() {
         let lanes = Lanes(workers: 2)
-        lanes.dispatcher.set("a", weight: 1, recipe: "")
-        lanes.dispatcher.pause("a")
+        // Paused from the start: a lane that looks just before `pause` may still take what comes just after it.
+        lanes.dispatcher.set("a", weight: 1, recipe: "", isPaused: true)
         lanes.offer(1, to: "a")
         lanes.dispatcher.set("b", weight: 1, recipe: "")
         lanes.offer(1, to: "b")

@@ -95,7 +95,7 @@ import Testing
         ("run --quality 82% in -o out", 64, "Help:  --quality <quality>  How good the result is, 1 to 100."),
         (
             "run --format png --quality 80 in -o out", 64,
-            "imagemill: --quality means nothing for png; leave it out, or choose jpeg, webp or avif with --format\n"
+            "imagemill: --quality means nothing for png; leave it out, or choose jpeg, webp, avif or jxl with --format\n"
         ),
         (
             "run --format heic in -o out", 64,

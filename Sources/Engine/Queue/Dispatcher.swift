@@ -116,7 +116,7 @@ package final class Dispatcher: Sendable {
         }
     }
 
-    /// Nothing is given out of this inbox until it is resumed.
+    /// Nothing is given out of this inbox until it is resumed, but for what lanes are just about to take.
     package func pause(_ inbox: String) { state.change { $0.inboxes[inbox]?.isPaused = true } }
 
     package func resume(_ inbox: String) {

@@ -1,4 +1,5 @@
 // The source in the worker: its descriptor, what its header says, and the picture that was opened to read it.
+import CLinux
 import Pipeline
 import Stages
 import Vips
@@ -39,6 +40,7 @@ final class ProbedSource {
         }
         facts.bytes = try file.status().bytes
         facts.coded = try file.structureForDecoding { format.codedPicture(in: $0) }
+        facts.parts = try file.structureForDecoding { storedParts(format, page: page ?? 1, $0) }
         self.facts = facts
         unread = picture
     }
@@ -114,6 +116,8 @@ final class ProbedSource {
         case .gif, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2:
             picture = opened
         }
+        // What the decoder has freed is not counted for what comes now.
+        if facts.isUnpackedAtOnce { clinux_return_freed_memory(CostModel.keptMemory) }
         return beginning == .held ? try picture.inMemory() : picture
     }
 

@@ -44,6 +44,28 @@ enum TIFFPages {
         return !jpegs.contains(try page.number(.compression, in: source))
     }
 
+    /// The strips or tiles that the pixels of a page are stored in.
+    static func parts(page number: Int, _ source: ByteSource) throws(StructureError) -> StoredParts {
+        let page = try page(number, source)
+        func value(_ tag: TIFFTag, default usual: Int) throws(StructureError) -> Int {
+            page.fields[tag] == nil ? usual : try page.number(tag, in: source)
+        }
+        func side(_ number: Int) -> Int { max(1, min(number, maximumCoordinate)) }
+        let width = try page.number(.imageWidth, in: source)
+        let height = try page.number(.imageLength, in: source)
+        let (isPlain, isApart) = (1, 2)
+        let areTiles = page.fields[.tileWidth] != nil && page.fields[.tileLength] != nil
+        // A strip may say that it has more rows than there are.
+        let size =
+            areTiles
+            ? PixelSize(
+                side(try page.number(.tileWidth, in: source)), side(try page.number(.tileLength, in: source)))
+            : PixelSize(side(width), side(min(height, try value(.rowsPerStrip, default: height))))
+        return StoredParts(
+            size: size, areTiles: areTiles, arePacked: try value(.compression, default: isPlain) != isPlain,
+            haveOneBand: try value(.planarConfiguration, default: 1) == isApart)
+    }
+
     /// Looks whether all directories, their values and the pixels they list lie inside the file.
     static func walk(_ source: ByteSource) throws(StructureError) {
         let layout = try TIFFLayout(of: source)
@@ -70,6 +92,27 @@ enum TIFFPages {
 /// A page of a TIFF, from 1, has colours that decoders do not convert.
 package func isPlainYCbCr(_ format: SourceFormat, page: Int, _ source: ByteSource) -> Bool {
     format == .tiff && (try? TIFFPages.isPlainYCbCr(page: page, source)) == true
+}
+
+/// The parts that a TIFF's pixels are stored in. Its decoder holds some of them at a time.
+package struct StoredParts: Hashable, Sendable, Codable {
+    /// Of a tile, or of a strip, which is as wide as the picture.
+    package let size: PixelSize
+    package let areTiles: Bool
+    /// They are compressed.
+    package let arePacked: Bool
+    /// Each has the numbers of one band only.
+    package let haveOneBand: Bool
+
+    package init(size: PixelSize, areTiles: Bool = false, arePacked: Bool = false, haveOneBand: Bool = false) {
+        (self.size, self.areTiles, self.arePacked, self.haveOneBand) = (size, areTiles, arePacked, haveOneBand)
+    }
+}
+
+/// The parts that the pixels of a TIFF's page, from 1, are stored in; nil if the file does not say, and for other
+/// formats.
+package func storedParts(_ format: SourceFormat, page: Int, _ source: ByteSource) -> StoredParts? {
+    format == .tiff ? try? TIFFPages.parts(page: page, source) : nil
 }
 
 /// A sample of a TIFF's pixels that is no color, by TIFF's numbers.

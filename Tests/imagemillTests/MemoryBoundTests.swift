@@ -231,7 +231,7 @@ private struct MemoryUse {
     static func factor(saving save: String) -> Double {
         let factors = [
             // What will be written is held, and so is a search for repetitions, as far as there are any.
-            ("webp", 3), ("avif", 2),
+            ("webp", 3.5), ("avif", 2),
             // Each color is held that was met.
             ("gif", 2.5), ("palette: true", 2.5),
             // What is packed, which is next to nothing for a flat picture.

@@ -24,8 +24,7 @@ package struct WebPOutput: OutputFormatDeclaration {
     package var hidesFineErrors: Bool { !lossless && quality <= 90 }
 
     package func memory(saving picture: PictureInfo) -> Int {
-        (lossless ? 44 : picture.hasAlpha ? alphaBytes : colorBytes) * picture.size.area
-            + picture.bytes / picture.frames
+        (lossless ? 44 : picture.hasAlpha ? alphaBytes : colorBytes) * picture.size.area + picture.bytes
     }
 
     /// Bytes for a pixel. From effort 3 on, all that will be written is in memory before any of it is.

@@ -24,7 +24,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         case svg, pdf
     }
 
-    /// What the prediction may be at most, as so many times the peak.
+    /// The most that the prediction may be, as so many times the peak.
     var factor: Double { max(source.factor, MemoryUse.factor(saving: save)) }
 
     var testDescription: String {
@@ -230,11 +230,11 @@ private struct MemoryUse {
     /// - Parameter save: the settings.
     static func factor(saving save: String) -> Double {
         let factors = [
-            // What will be written is held, and so is a search for repetitions, as far as there are any.
+            // The file is held before it is written, and so are the repetitions that a search has found.
             ("webp", 3.5), ("avif", 2),
             // Each color is held that was met.
             ("gif", 2.5), ("palette: true", 2.5),
-            // What is packed, which is next to nothing for a flat picture.
+            // Two results are compared, which are next to nothing for a flat picture.
             ("png", 2.0),
         ]
         return factors.filter { save.contains($0.0) }.map(\.1).reduce(exact, max)

@@ -116,7 +116,7 @@ final class ProbedSource {
         case .gif, .tiff, .heic, .avif, .svg, .pdf, .jxl, .jp2:
             picture = opened
         }
-        // What the decoder has freed is not counted for what comes now.
+        // Memory that the decoder has freed is not counted for the stages.
         if facts.isUnpackedAtOnce { clinux_return_freed_memory(CostModel.keptMemory) }
         return beginning == .held ? try picture.inMemory() : picture
     }

@@ -22,7 +22,7 @@ struct Renderer {
             ).image.evaluated()
         }
         let starts = try begin(source, trial)
-        // The decoder of a picture that is in memory now is gone. What it has freed is not counted for what comes.
+        // The decoder of a picture that is in memory now is gone. Memory that it has freed is not counted for the stages.
         clinux_return_freed_memory(CostModel.keptMemory)
         // A warning says already that the file is truncated.
         let judge = starts.warnings.contains { $0.code == .sourceTruncated } ? nil : trial

@@ -38,7 +38,7 @@ extension Renderer {
     func render(_ source: SetSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         assets.keep(atMost: plan.keptAssets)
         let (lists, metadata, warnings) = try gather(source)
-        // The decoders are gone. What they have freed is not counted for what comes.
+        // The decoders are gone. Memory that they have freed is not counted for the joining.
         clinux_return_freed_memory(CostModel.keptMemory)
         // The members were decoded before they are joined, so that no message is theirs.
         let trial = DecoderTrial {}

@@ -138,7 +138,7 @@ private struct WorkerState {
         }
         let probed = try ProbedSource(file, format: format, page: page)
         source = probed
-        // What a large picture has left is not counted for one that needs less, such as a smaller one, or one whose
+        // Memory that a large picture has left is not counted for one that needs less, such as a smaller one, or one whose
         // decoder holds less. One that needs as much finds its buffers again.
         let need = probed.facts.decodingBytes(to: 0)
         if need < lastNeed { clinux_return_freed_memory(CostModel.keptMemory) }

@@ -56,7 +56,7 @@ extension SourceFacts {
     private var tiffBytes: Int {
         guard let parts else { return pixelBytes }
         let part = parts.size.area * pixelBytes / size.area
-        // What packs worst becomes larger than it was.
+        // Noise becomes larger than it was.
         let packed = parts.arePacked ? min(bytes == 0 ? .max : bytes, part / 2 * 3) : 0
         if parts.areTiles {
             // Two rows of them.

@@ -25,7 +25,7 @@ struct HeldPictures {
                 held.kept = input.bytes
             }
             let pictures = step.plan.intermediates.map { step.isScaling ? $0 : $0.scaled(by: factor) }
-            // What the first stage finds made is read where it is.
+            // A picture that the first stage finds made is read where it is.
             let isMade = index == 0 && made > 0
             let passing = (isMade ? [] : [input]) + pictures.map(step.shown)
             let all = pictures.map(\.bytes).reduce(rows(of: passing, in: step), saturating)

@@ -96,7 +96,7 @@ package func isPlainYCbCr(_ format: SourceFormat, page: Int, _ source: ByteSourc
 
 /// The parts that a TIFF's pixels are stored in. Its decoder holds some of them at a time.
 package struct StoredParts: Hashable, Sendable, Codable {
-    /// Of a tile, or of a strip, which is as wide as the picture.
+    /// The size of a tile, or of a strip, which is as wide as the picture.
     package let size: PixelSize
     package let areTiles: Bool
     /// They are compressed.

@@ -65,15 +65,15 @@ package struct CostModel {
         let own = zip(renditions, load.shrinks).map { rendition, shrink in
             rendition.held(from: isScaled ? 1 : load.ratio * Double(load.shrink) / Double(shrink))
         }
-        let renditions = saturating(means.reduce(0, saturating), own.max() ?? 0)
+        let made = saturating(means.reduce(0, saturating), own.max() ?? 0)
         if sharing == .held, let result {
             // What came before is let go when the result is in memory.
-            return max(decoding, saturating(reading, result), saturating(result, renditions))
+            return max(decoding, saturating(reading, result), saturating(result, made))
         }
         // Rows that come once keep their decoder until the end.
         let isRead = load.beginning == .held || source.isUnpackedAtOnce
         let held = saturating(isRead ? 0 : decoder, converted > 0 ? converted : loaded)
-        return max(decoding, reading, [held, shared.kept, renditions].reduce(0, saturating))
+        return max(decoding, reading, [held, shared.kept, made].reduce(0, saturating))
     }
 
     /// Seconds that decoding and encoding may take on a slow machine.

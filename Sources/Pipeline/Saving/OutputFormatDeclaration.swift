@@ -39,7 +39,7 @@ package protocol OutputFormatDeclaration: ParameterGroup {
     func takesWhole(_ picture: PictureInfo) -> Bool
     /// Bytes that the encoder allocates at most, besides the picture. Measured with noise, which packs worst and has the
     /// most colors: encoders that hold what they will write, or the colors that they have met, need less for most
-    /// pictures, and much less for flat ones.
+    /// pictures, and much less for flat ones. Decision 60 says how many times less.
     func memory(saving picture: PictureInfo) -> Int
     /// An upper bound, for a slow machine.
     var secondsPerMegapixel: Double { get }

@@ -69,6 +69,7 @@ package struct Resize: Stage {
         package let isEnlarging: Bool
         package let changesNothing: Bool
         package let intermediates: [PictureInfo]
+        package let isResultHeld: Bool
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -85,7 +86,7 @@ package struct Resize: Stage {
             output: output, footprint: Footprint(AffineMap(to: old, drawnAt: target)),
             sizeDependence: needsSourcePixels ? .sourcePixels : .scales(to: target, by: kernel),
             isEnlarging: target.width > old.width || target.height > old.height, changesNothing: target == old,
-            intermediates: [scaled])
+            intermediates: [scaled], isResultHeld: target != old && !linear)
     }
 
     /// A picture of which only a bound is known may have any shape, so that the side which follows the other can be

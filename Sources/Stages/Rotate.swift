@@ -32,6 +32,7 @@ package struct Rotate: Stage {
         package var sizeDependence: SizeDependence { isQuarterTurn ? .anySize : .sourcePixels }
         package var isStreaming: Bool { false }
         package var intermediates: [PictureInfo] { isQuarterTurn ? [] : [output] }
+        package var isResultHeld: Bool { !isQuarterTurn }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {

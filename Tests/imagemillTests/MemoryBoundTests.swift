@@ -1,5 +1,5 @@
-// The predicted memory is a bound: every stage, every shipped pipeline and extreme shapes in a worker of their own,
-// against the worker's peak.
+// The predicted memory is a bound, and a tight one: every stage, every shipped pipeline and extreme shapes in a worker of
+// their own, against the worker's peak.
 import Foundation
 import TestSupport
 import Testing
@@ -20,8 +20,12 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     var head = ""
 
     enum SourceFile: String {
-        case png, interlaced, jpeg, progressive, webp, losslessWebP, tiff, avif, deepAVIF, svg, pdf
+        case png, interlaced, jpeg, progressive, cmyk, webp, losslessWebP, gif, tiff, tiles, strip, avif, deepAVIF
+        case svg, pdf
     }
+
+    /// The most that the prediction may be, as so many times the peak.
+    var factor: Double { max(source.factor, MemoryUse.factor(saving: save)) }
 
     var testDescription: String {
         "\(stages) on \(frames > 1 ? "\(frames) frames of " : "")\(width)×\(height) \(kind) \(source.rawValue), saved as \(save) \(head)"
@@ -129,6 +133,30 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
             kind: PictureKind(hasAlpha: true, isDeep: true),
             save: "{ format: avif, quality: 100, effort: 0 }"),
         MemoryCase(stages: "trim", width: 3000, height: 2000, source: .tiff, save: "{ format: tiff }"),
+        // Four inks are one byte more than what they are converted to, and all are held to be turned.
+        MemoryCase(
+            stages: "rotate: { angle: 90 } }, { resize: { size: 1000x }", width: 6000, height: 4000, source: .cmyk,
+            save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "resize: { size: 1000x }", width: 6000, height: 4000, source: .cmyk, save: "{ format: tiff }"),
+        // A TIFF's decoder holds two rows of its tiles, or a strip as it is packed.
+        MemoryCase(
+            stages: "resize: { size: 1000x }", width: 6000, height: 4000, source: .tiles, save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "resize: { size: 1000x }", width: 6000, height: 4000, source: .strip, save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "resize: { size: 1000x }", width: 6000, height: 4000, source: .tiff, save: "{ format: jpeg }"),
+        // Frames that are only scaled are held once, others as they are changed.
+        MemoryCase(
+            stages: "resize: { size: 200% }", width: 400, height: 300, frames: 30, source: .gif,
+            save: "{ format: gif, effort: 1 }"),
+        MemoryCase(
+            stages: "resize: { size: 200% } }, { grayscale: { }", width: 400, height: 300, frames: 30, source: .gif,
+            save: "{ format: webp, effort: 0 }"),
+        // Assets in formats whose decoders hold little, and much.
+        MemoryCase(
+            stages: "mask: { image: asset.png } }, { resize: { size: 50% }", width: 4000, height: 3000, source: .jpeg,
+            save: "{ format: webp, effort: 0 }", asset: (3000, 2000)),
     ]
 
     private static let stages = [
@@ -187,6 +215,35 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
 private struct MemoryUse {
     let predicted: Int
     let measured: Int
+
+    /// The promise is kept, and not bought by a promise of far too much: the worker's libraries and what it may keep of
+    /// earlier pictures are a fixed part.
+    /// - Parameter factor: how many times the peak it may be.
+    func isTight(_ factor: Double) -> Bool {
+        measured <= predicted && Double(predicted) <= factor * Double(measured) + Double(30 << 20)
+    }
+
+    /// The factor for plans whose need follows from sizes alone.
+    static let exact = 1.6
+
+    /// The factor for formats whose encoders need as much as is predicted for noise only.
+    /// - Parameter save: the settings.
+    static func factor(saving save: String) -> Double {
+        let factors = [
+            // The file is held before it is written, and so are the repetitions that a search has found.
+            ("webp", 3.5), ("avif", 2),
+            // Each color is held that was met.
+            ("gif", 2.5), ("palette: true", 2.5),
+            // Two results are compared, which are next to nothing for a flat picture.
+            ("png", 2.0),
+        ]
+        return factors.filter { save.contains($0.0) }.map(\.1).reduce(exact, max)
+    }
+}
+
+extension MemoryCase.SourceFile {
+    /// Drawings hold as many layers as they have, and three are counted.
+    fileprivate var factor: Double { self == .svg || self == .pdf ? 2 : MemoryUse.exact }
 }
 
 @Suite struct MemoryBoundTests {
@@ -208,7 +265,7 @@ private struct MemoryUse {
             }
             try runner.folder.write(stage.yaml + "renditions:\n  a:\n    save: { format: png }\n", to: "p.yaml")
             let use = try await run(runner, "p.yaml", stage.name)
-            #expect(use.measured <= use.predicted, "\(stage.name): \(use)")
+            #expect(use.isTight(MemoryUse.exact), "\(stage.name): \(use)")
             ratios.append(Double(use.predicted) / Double(use.measured))
         }
         #expect(ratios.count >= 22 && ratios.filter { $0 <= 3 }.count * 10 >= ratios.count * 9, "\(ratios)")
@@ -221,7 +278,8 @@ private struct MemoryUse {
         let photo = try await SamplePicture.noise(width: 1500, height: 1000)
         for name in isSet ? ["set/1", "set/2", "set/3"] : ["a"] { try runner.folder.write(photo, to: "in/\(name).jpg") }
         let use = try await run(runner, Checkout.path + "/" + pipeline, pipeline)
-        #expect(use.measured <= use.predicted, "\(use)")
+        let factor = MemoryUse.factor(saving: try Checkout.text(pipeline))
+        #expect(use.isTight(factor), "\(use)")
     }
 
     @Test(arguments: MemoryCase.extreme)
@@ -251,6 +309,29 @@ private struct MemoryUse {
             try await runner.save("in/\(index).png", as: "pngsave_target", [("compression", 1)]) {
                 try Self.picture(
                     width: isLarge ? 2400 : 60, height: isLarge ? 1800 : 40, PictureKind(hasAlpha: true), seed: index)
+            }
+        }
+        let result = try await runner.run(
+            ["run", "p.yaml", "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"], seconds: 120)
+        #expect(result.exit == 0, "\(result.errors)")
+        for source in try runner.report().sources {
+            let (predicted, measured) = (try #require(source.predictedMemory), try #require(source.peakMemory))
+            #expect(measured <= predicted, "\(source.source.path): \(measured >> 20) MiB, \(predicted >> 20) predicted")
+        }
+    }
+
+    @Test
+    func `a picture whose decoder holds little needs no more than predicted after one whose decoder holds much`()
+        async throws
+    {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "renditions: { a: { stages: [ { resize: { width: 300 } } ], save: { format: jpeg } } }", to: "p.yaml")
+        // Of one size, each buffer below those that the system gets back at once.
+        for index in 1...4 {
+            let (saver, name) = index % 2 == 1 ? ("pngsave_target", "png") : ("jpegsave_target", "jpg")
+            try await runner.save("in/\(index).\(name)", as: saver) {
+                try Self.picture(width: 3000, height: 2400, PictureKind(), seed: index)
             }
         }
         let result = try await runner.run(
@@ -295,7 +376,7 @@ private struct MemoryUse {
             [MemoryCase.SourceFile.svg, .pdf].contains(memoryCase.source)
             ? ["--allow", memoryCase.source.rawValue] : []
         let use = try await run(runner, "p.yaml", memoryCase.testDescription, options: allowed)
-        #expect(use.measured <= use.predicted, "\(use)")
+        #expect(use.isTight(memoryCase.factor), "\(use), \(memoryCase.factor) times the peak and 30 MiB allowed")
     }
 
     /// Renders the sources in `in` with one worker that has done nothing before.
@@ -345,9 +426,19 @@ private struct MemoryUse {
             (saver, options, name) = ("pngsave_target", [("compression", 1), ("interlace", true)], "a.png")
         case .jpeg: (saver, options, name) = ("jpegsave_target", [], "a.jpg")
         case .progressive: (saver, options, name) = ("jpegsave_target", [("interlace", true)], "a.jpg")
+        case .cmyk: (saver, options, name) = ("jpegsave_target", [], "a.jpg")
         case .webp: (saver, options, name) = ("webpsave_target", [("effort", 0)], "a.webp")
         case .losslessWebP: (saver, options, name) = ("webpsave_target", [("effort", 0), ("lossless", true)], "a.webp")
+        case .gif: (saver, options, name) = ("gifsave_target", [("effort", 1)], "a.gif")
         case .tiff: (saver, options, name) = ("tiffsave_target", [], "a.tif")
+        case .tiles:
+            (saver, options, name) = (
+                "tiffsave_target", [("tile", true), ("tile_width", 4096), ("tile_height", 1024)], "a.tif"
+            )
+        case .strip:
+            (saver, options, name) = (
+                "tiffsave_target", [("compression", "lzw"), ("tile_height", .int(height))], "a.tif"
+            )
         case .avif: (saver, options, name) = ("heifsave_target", [("compression", "av1"), ("effort", 0)], "a.avif")
         case .deepAVIF:
             let options12: [(String, Argument)] = [
@@ -357,7 +448,8 @@ private struct MemoryUse {
         }
         try await runner.save("in/" + name, as: saver, options) {
             guard memoryCase.frames > 1 else {
-                return try Self.picture(width: memoryCase.width, height: memoryCase.height, memoryCase.kind)
+                let picture = try Self.picture(width: memoryCase.width, height: memoryCase.height, memoryCase.kind)
+                return memoryCase.source == .cmyk ? try Self.inInks(picture) : picture
             }
             let frames = try (0..<memoryCase.frames).map { index in
                 try Self.picture(width: memoryCase.width, height: memoryCase.height, memoryCase.kind, seed: index)
@@ -376,6 +468,11 @@ private struct MemoryUse {
         return "<svg xmlns='http://www.w3.org/2000/svg' width='\(width)' height='\(height)'>"
             + groups.joined(separator: "</g>")
             + groups[0] + "</g></g></svg>"
+    }
+
+    /// The picture as four inks.
+    private static func inInks(_ picture: Image) throws -> Image {
+        try picture.bandjoin(picture.extractBands(from: 0, count: 1)).copy(interpretation: .cmyk)
     }
 
     /// A picture of soft noise, which no encoder finds empty.

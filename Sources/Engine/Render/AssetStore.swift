@@ -8,7 +8,7 @@ final class AssetStore: AssetProvider {
     private var kept: [Key: Picture] = [:]
     private var keptBytes = 0
     /// Most pipelines draw an asset at one or two sizes, those with percentages at as many as there are sources.
-    private static let mostKeptBytes = CostModel.keptAssets
+    private var mostKeptBytes = 0
 
     private enum Key: Hashable {
         case asset(String, PixelSize)
@@ -32,7 +32,13 @@ final class AssetStore: AssetProvider {
         originals[message.path] = picture
         facts[message.path] = AssetFacts(
             size: picture.size, pixelsPerPoint: message.pixelsPerPoint, isGrey: picture.pixels.colour == .grey,
-            depth: picture.pixels.depth)
+            depth: picture.pixels.depth, decoding: header.decodingBytes(to: picture.size.area * picture.pixels.bytes))
+    }
+
+    /// Keeps no more than so many bytes of pictures at the sizes at which they were drawn.
+    func keep(atMost bytes: Int) {
+        mostKeptBytes = bytes
+        if keptBytes > bytes { (kept, keptBytes) = ([:], 0) }
     }
 
     func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture {
@@ -51,8 +57,8 @@ final class AssetStore: AssetProvider {
         if let picture = kept[key] { return picture }
         let picture = try make().inMemory()
         let bytes = picture.size.area * picture.pixels.bytes
-        guard bytes <= Self.mostKeptBytes else { return picture }
-        if keptBytes + bytes > Self.mostKeptBytes { (kept, keptBytes) = ([:], 0) }
+        guard bytes <= mostKeptBytes else { return picture }
+        if keptBytes + bytes > mostKeptBytes { (kept, keptBytes) = ([:], 0) }
         kept[key] = picture
         keptBytes += bytes
         return picture

@@ -38,6 +38,7 @@ struct Measuring {
         var found: [StageMeasurement] = []
         while true {
             let plan = try plan(found.byPath)
+            assets.keep(atMost: plan.keptAssets)
             guard let (path, before, step) = planner.firstUnmeasured(in: plan, found.byPath) else { return found }
             let renderer = Renderer(plan: plan, pipeline: planner.pipeline, assets: assets, colours: colours)
             let context = RenderContext(assets: assets)

@@ -1,4 +1,5 @@
 // The source in the worker: its descriptor, what its header says, and the picture that was opened to read it.
+import CLinux
 import Pipeline
 import Stages
 import Vips
@@ -29,6 +30,7 @@ final class ProbedSource {
         }
         facts.bytes = try file.status().bytes
         facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
+        facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
         self.facts = facts
         unread = picture
     }
@@ -87,6 +89,8 @@ final class ProbedSource {
     func decoded(_ opened: Picture, shrink: Int, _ beginning: Beginning) throws -> Picture {
         let pixels = try facts.format.decoder.pixels(of: opened.image, in: file, facts, shrink: shrink, beginning)
         let picture = pixels.map(opened.with) ?? opened
+        // Memory that the decoder has freed is not counted for the stages.
+        if facts.isUnpackedAtOnce { clinux_return_freed_memory(CostModel.keptMemory) }
         return beginning == .held ? try picture.inMemory() : picture
     }
 

@@ -15,20 +15,26 @@ struct Renderer {
     /// Renders renditions of the plan, by their places in it, each into its descriptor.
     func render(_ source: ProbedSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         guard plan.drawings.isEmpty else { return try draw(source, wanted: wanted, to: outputs) }
+        assets.keep(atMost: plan.keptAssets)
         let trial = DecoderTrial {
             try source.decoded(
                 source.reopened(plan.load, tolerance: pipeline.tolerance), shrink: plan.load.shrink, .streamed
             ).image.evaluated()
         }
+        let starts = try begin(source, trial)
+        // The decoder of a picture that is in memory now is gone. Memory that it has freed is not counted for the stages.
+        clinux_return_freed_memory(CostModel.keptMemory)
+        // A warning says already that the file is truncated.
+        let judge = starts.warnings.contains { $0.code == .sourceTruncated } ? nil : trial
+        return try render(starts, wanted: wanted, to: outputs, trial: judge)
+    }
+
+    private func begin(_ source: ProbedSource, _ trial: DecoderTrial) throws -> Starts {
         let opened = try source.opened(plan.load, tolerance: pipeline.tolerance)
         let metadata = SourceMetadata(opened.image)
         let missing = try source.warnings(pipeline.tolerance)
         let (starts, warnings) = try judging(trial) { try self.starts(from: opened, of: source) }
-        // A warning says already that the file is truncated.
-        let judge = missing.contains { $0.code == .sourceTruncated } ? nil : trial
-        return try render(
-            Starts(frames: starts, metadata: metadata, warnings: warnings + missing), wanted: wanted, to: outputs,
-            trial: judge)
+        return Starts(frames: starts, metadata: metadata, warnings: warnings + missing)
     }
 
     /// Draws a vector picture anew for each rendition.

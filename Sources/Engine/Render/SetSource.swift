@@ -1,5 +1,6 @@
 // A set in the worker: its members come as descriptors when they are asked for, are decoded one after the other, and
 // wait to be joined.
+import CLinux
 import Pipeline
 import Stages
 import Vips
@@ -35,7 +36,10 @@ struct SetSource {
 extension Renderer {
     /// Renders renditions of a set, by their places in the plan, each into its descriptor.
     func render(_ source: SetSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
+        assets.keep(atMost: plan.keptAssets)
         let (lists, metadata, warnings) = try gather(source)
+        // The decoders are gone. Memory that they have freed is not counted for the joining.
+        clinux_return_freed_memory(CostModel.keptMemory)
         // The members were decoded before they are joined, so that no message is theirs.
         let trial = DecoderTrial {}
         let starts = try judging(trial) { try self.starts(from: lists) }

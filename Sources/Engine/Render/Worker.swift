@@ -62,8 +62,8 @@ private struct WorkerState {
     private var savable: Set<OutputFormat> = []
     /// What the last probe opened, until it is rendered.
     private var source: ProbedSource?
-    /// Bytes of a frame of the picture that was probed last, uncompressed.
-    private var lastPixels = 0
+    /// Bytes that the picture which was probed last needs to be decoded.
+    private var lastNeed = 0
     private let profiles = ProfileBook()
     private var sandbox = Sandbox()
     private var kind = WorkerKind()
@@ -138,10 +138,11 @@ private struct WorkerState {
         }
         let probed = try ProbedSource(file, format: format, page: page)
         source = probed
-        // What a large picture has left is not counted for a smaller one. One that is as large finds its buffers again.
-        let pixels = probed.facts.pixelBytes
-        if pixels < lastPixels { clinux_return_freed_memory(CostModel.keptMemory) }
-        lastPixels = pixels
+        // Memory that a large picture has left is not counted for one that needs less, such as a smaller one, or one whose
+        // decoder holds less. One that needs as much finds its buffers again.
+        let need = probed.facts.decodingBytes(to: 0)
+        if need < lastNeed { clinux_return_freed_memory(CostModel.keptMemory) }
+        lastNeed = need
         return probed.facts
     }
 

@@ -110,6 +110,9 @@ final class WorkerProcess {
     /// By how many bytes its memory has grown since its last answer.
     var growth: Int { residentMemory - restingMemory }
 
+    /// The last question was to measure a picture. Its rendering is the same work, with one peak.
+    private var hasMeasured = false
+
     /// Has the system count the peak of its memory anew, if it can.
     private func forgetPeak() {
         if let clearRefs { _ = Glibc.write(clearRefs.descriptor, "5", 1) }
@@ -177,7 +180,12 @@ final class WorkerProcess {
             if let stoppedSince, .now - stoppedSince > Self.patienceWithStop { throw .stopped }
             stoppedSince = stoppedSince ?? .now
         }
-        if case .render = request { forgetPeak() }
+        switch request {
+        case .measure: forgetPeak()
+        case .render: if !hasMeasured { forgetPeak() }
+        case .prepare, .tryReading, .probe, .member: break
+        }
+        hasMeasured = if case .measure = request { true } else { false }
         let end = SuspendingClock.now + .seconds(time.seconds)
         func send(_ request: Request, files: [OpenFile]) throws(ChannelError) {
             // An array is let go after its last use; the files must be open until they are sent.

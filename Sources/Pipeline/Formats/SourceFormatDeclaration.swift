@@ -45,7 +45,11 @@ package protocol SourceFormatDeclaration: Sendable {
     static var deliversWhole: Bool { get }
     /// Whether the decoder has the whole picture in memory before it delivers the first row.
     static func isDecodedAsAWhole(_ source: SourceFacts) -> Bool
-    /// Bytes that the decoder itself holds at most, besides what it has delivered.
+    /// Whether a decoder of this program delivers all pixels at once, and holds nothing afterwards. Decoders of libvips
+    /// hold what they need until the last row was read.
+    static func isUnpackedAtOnce(_ source: SourceFacts) -> Bool
+    /// Bytes that the decoder itself holds at most while it works, besides what it has delivered: a bound, measured with
+    /// noise, which packs worst.
     /// - Parameters:
     ///   - shrink: it delivers one pixel for so many along a side.
     ///   - delivered: the size of what it delivers.
@@ -70,4 +74,5 @@ extension SourceFormatDeclaration {
     package static var shrinkFactors: [Int] { [1] }
     package static var deliversWhole: Bool { false }
     package static func isDecodedAsAWhole(_ source: SourceFacts) -> Bool { false }
+    package static func isUnpackedAtOnce(_ source: SourceFacts) -> Bool { false }
 }

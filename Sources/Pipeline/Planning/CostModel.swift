@@ -15,18 +15,36 @@ package struct CostModel {
     package static let smallestBudget = "128M"
     /// Freed memory that a worker keeps at most from one picture to a smaller one.
     package static let keptMemory = 32 << 20
-    /// Bytes of assets that a worker keeps at the sizes at which they were drawn, for the next picture.
-    package static let keptAssets = 16 << 20
 
     /// Bytes of memory that the worker needs at most.
-    var memory: Int {
-        let work = [decoder, loaded, converted, work].reduce(0, saturating)
-        return saturating(Self.base, Self.withAssets(assets, work))
+    var memory: Int { saturating(Self.base, Self.withAssets(assets, saturating(keptAssets, work))) }
+
+    /// Bytes of assets that the worker keeps.
+    var keptAssets: Int { Self.keptAssets(assets, by: shared + renditions.flatMap(\.steps)) }
+
+    /// Bytes of memory that the worker needs at most to look at the picture for the stages of a path that measure it: all
+    /// pixels are decoded, however small the renditions are, and the last one that measures sees what those before it
+    /// make of them. 0 if none does.
+    func looking(along path: [PlannedStage]) -> Int {
+        guard let last = path.lastIndex(where: { $0.stage.needsMeasurement }) else { return 0 }
+        let whole = decoded.bytes
+        // In its own colors, then turned, and in those that stages work in.
+        let copy = isConverted || source.orientation > 1 ? whole : 0
+        let decoding = [decoder(shrink: 1), delivered(decoded.size)].reduce(copy, saturating)
+        let before = HeldPictures.held(by: path[..<last], isInputHeld: true)
+        let rows = HeldPictures.rows(of: [path[last].input, path[last].input], in: path[last])
+        let seen = last == 0 ? 0 : path[last].input.bytes
+        let work = max(decoding, [before.peak, seen, rows].reduce(whole, saturating))
+        return saturating(Self.base, Self.withAssets(assets, saturating(keptAssets, work)))
     }
 
-    /// What the shared stages hold, and then each rendition in its turn.
+    /// The most at any time: while the source is decoded, while that is made which all renditions begin with, or while
+    /// they are made, one after the other.
     private var work: Int {
+        let decoder = decoder(shrink: load.shrink)
+        let decoding = saturating(decoder, loaded)
         let shared = HeldPictures.held(by: shared[...], factor: load.ratio, isInputHeld: true)
+        let reading = [source.isUnpackedAtOnce ? 0 : decoder, loaded, converted].reduce(shared.peak, saturating)
         guard sharing != .scaled else {
             // What came before is let go when all of it has been scaled.
             let scaled = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
@@ -36,12 +54,10 @@ package struct CostModel {
                 // Its first stage finds the scaled picture made.
                 return saturating(turned, rendition.held(from: 1, isMade: first))
             }
-            return max(saturating(shared.peak, scaled), saturating(scaled, own.max() ?? 0))
+            return max(decoding, saturating(reading, scaled), saturating(scaled, own.max() ?? 0))
         }
         let isScaled = self.shared.contains(where: \.isScaling)
         let result = self.shared.last.map { $0.output.scaled(by: isScaled ? 1 : load.ratio).bytes }
-        let holdsShared = sharing == .held && !self.shared.isEmpty
-        let kept = holdsShared ? result ?? 0 : shared.kept
         let means = load.shrinks.filter { $0 > load.shrink }.map { shrink in
             let ratio = shrink / load.shrink
             return (result ?? loaded) / (ratio * ratio)
@@ -49,22 +65,15 @@ package struct CostModel {
         let own = zip(renditions, load.shrinks).map { rendition, shrink in
             rendition.held(from: isScaled ? 1 : load.ratio * Double(load.shrink) / Double(shrink))
         }
-        return max(
-            saturating(shared.peak, holdsShared ? kept : 0),
-            [kept, means.reduce(0, saturating), own.max() ?? 0].reduce(0, saturating))
-    }
-
-    /// Bytes of the assets, which are decoded one after the other before there is any other picture, and of what comes
-    /// then.
-    static func withAssets(_ assets: [AssetFacts], _ work: Int) -> Int {
-        guard !assets.isEmpty else { return work }
-        let pictures = assets.map(\.picture.bytes)
-        // The most that a decoder takes, AVIF's, and the picture before it is converted.
-        let decoding = assets.map { asset in
-            let (bytes, overflow) = asset.size.area.multipliedReportingOverflow(by: 17 * asset.picture.depth.bytes)
-            return overflow ? Int.max : bytes
+        let made = saturating(means.reduce(0, saturating), own.max() ?? 0)
+        if sharing == .held, let result {
+            // What came before is let go when the result is in memory.
+            return max(decoding, saturating(reading, result), saturating(result, made))
         }
-        return pictures.reduce(max(decoding.max() ?? 0, saturating(keptAssets, work)), saturating)
+        // Rows that come once keep their decoder until the end.
+        let isRead = load.beginning == .held || source.isUnpackedAtOnce
+        let held = saturating(isRead ? 0 : decoder, converted > 0 ? converted : loaded)
+        return max(decoding, reading, [held, shared.kept, made].reduce(0, saturating))
     }
 
     /// Seconds that decoding and encoding may take on a slow machine.
@@ -82,30 +91,37 @@ package struct CostModel {
 
     /// The picture as the decoder delivers it, if all of it is held.
     private var loaded: Int {
-        guard load.beginning == .held || source.format.declaration.deliversWhole else { return 0 }
-        var delivered = decoded.resized(to: loadedSize)
-        // It is held in its own colors.
+        // Some decoders always deliver all of it, with all frames.
+        let isWhole = load.beginning == .held || source.isUnpackedAtOnce || source.format.declaration.deliversWhole
+        return isWhole ? delivered(loadedSize) : 0
+    }
+
+    /// Bytes of what the decoder delivers: the picture in its own colors.
+    private func delivered(_ size: PixelSize) -> Int {
+        var delivered = decoded.resized(to: size)
         if source.colour.bands > delivered.colour.bands { delivered.colour = source.colour }
         return delivered.bytes
     }
 
+    /// The stages work in other colors than the file has.
+    private var isConverted: Bool { source.colour != decoded.colour || (source.hasProfile && !decoded.keepsProfile) }
+
     /// The same in the colors that stages work in, if several renditions read it.
     private var converted: Int {
-        let isConverted = source.colour != decoded.colour || (source.hasProfile && !decoded.keepsProfile)
         guard isConverted, shared.isEmpty, sharing == .held else { return 0 }
         return decoded.resized(to: loadedSize).bytes
     }
 
     /// What the decoder itself holds, besides what it has delivered.
-    private var decoder: Int {
-        source.format.declaration.memory(decoding: source, shrink: load.shrink, to: loadedSize)
-    }
+    private func decoder(shrink: Int) -> Int { source.decoderBytes(shrink: shrink, to: loadedSize) }
 
-    /// Bytes needed to save a rendition: for all frames of an animation, and for the encoder.
+    /// Bytes needed to save a rendition: for all of it, if the format is an animation or the encoder wants that, and for
+    /// the encoder.
     static func saving(_ plan: RenditionPlan) -> Int {
-        let output = plan.output
-        return saturating(
-            output.frames > 1 ? output.bytes : 0, plan.rendition.save.encoding.memory(saving: output))
+        let (output, encoding) = (plan.output, plan.rendition.save.encoding)
+        let isTaken = output.frames > 1 || encoding.takesWhole(output)
+        let isHeld = plan.steps.last.map { $0.plan.isResultHeld && $0.output == output } ?? false
+        return saturating(isTaken && !isHeld ? output.bytes : 0, encoding.memory(saving: output))
     }
 
     static func encodingSeconds(_ plan: RenditionPlan) -> Double {

@@ -25,8 +25,11 @@ struct HeldPictures {
                 held.kept = input.bytes
             }
             let pictures = step.plan.intermediates.map { step.isScaling ? $0 : $0.scaled(by: factor) }
-            let all = pictures.map(\.bytes).reduce(rows(of: [input] + pictures, in: step), saturating)
-            let own = index == 0 ? max(0, all - made) : all
+            // A picture that the first stage finds made is read where it is.
+            let isMade = index == 0 && made > 0
+            let passing = (isMade ? [] : [input]) + pictures.map(step.shown)
+            let all = pictures.map(\.bytes).reduce(rows(of: passing, in: step), saturating)
+            let own = isMade ? max(0, all - made) : all
             held.peak = max(held.peak, saturating(held.kept, own))
             held.kept = step.readsAllRows ? own : saturating(held.kept, own)
             if step.isScaling { factor = 1 }
@@ -49,6 +52,14 @@ struct HeldPictures {
 }
 
 extension PlannedStage {
+    /// The part of a picture whose rows pass on: what the stage has scaled is in memory, and only what the result shows
+    /// of it is read.
+    fileprivate func shown(of picture: PictureInfo) -> PictureInfo {
+        guard case .scales(let size, _) = plan.sizeDependence, picture.size == size else { return picture }
+        return picture.resized(
+            to: PixelSize(min(size.width, output.size.width), min(size.height, output.size.height)))
+    }
+
     /// The stage has read all that comes in when it returns, since it has scaled it.
     fileprivate var readsAllRows: Bool {
         guard case .scales(let size, _) = plan.sizeDependence else { return false }

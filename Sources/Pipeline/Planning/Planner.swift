@@ -122,12 +122,12 @@ package struct Planner: Sendable {
         let cost = CostModel(
             source: source, load: load, decoded: decoded, shared: shared, sharing: sharing,
             renditions: renditions, assets: Array(assets.values))
-        // To be looked at, all pixels are decoded however small the renditions are, converted, and turned.
-        let (looking, overflow) = decoded.bytes.multipliedReportingOverflow(by: isMeasured ? 4 : 0)
+        let paths = isMeasured ? [shared] + renditions.map { shared + $0.steps } : []
+        let looking = paths.map(cost.looking).max() ?? 0
         return SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, sharing: sharing,
             renditions: renditions,
-            memory: saturating(cost.memory, overflow ? .max : looking),
+            memory: max(cost.memory, looking), keptAssets: cost.keptAssets,
             time: TimeBound(limits, pixelSeconds: cost.seconds),
             warnings: sourceWarnings(source) + renditions.compactMap { depthReduced($0, source) }
                 + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)

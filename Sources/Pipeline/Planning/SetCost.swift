@@ -11,10 +11,19 @@ struct SetCost {
 
     /// Bytes of memory that the worker needs at most.
     var memory: Int {
-        let working = max(decoding, saturating(joining, CostModel.base))
-        let looking = isMeasured ? members.map(\.decoded.bytes).reduce(0, saturating) : 0
-        return CostModel.withAssets(assets, [gathered, working, looking].reduce(0, saturating))
+        let rendering = max(decoding { $0.load }, saturating(joining, CostModel.base))
+        let looking = isMeasured ? max(decoding { _ in .whole }, saturating(whole, CostModel.base)) : 0
+        return CostModel.withAssets(assets, [gathered, max(rendering, looking)].reduce(keptAssets, saturating))
     }
+
+    /// Bytes of assets that the worker keeps.
+    var keptAssets: Int {
+        let own = members.flatMap { $0.shared + $0.own.flatMap(\.self) }
+        return CostModel.keptAssets(assets, by: own + shared + renditions.flatMap(\.steps))
+    }
+
+    /// All members in full size, as they are looked at.
+    private var whole: Int { members.map(\.decoded.bytes).reduce(0, saturating) }
 
     /// Seconds that it may take on a slow machine.
     var seconds: Double {
@@ -57,11 +66,11 @@ struct SetCost {
     }
 
     /// The most that one member needs while it is made ready.
-    private var decoding: Int {
+    private func decoding(_ load: (MemberPlan) -> LoadPlan) -> Int {
         members.map { member in
             let steps = member.shared + (member.own.max { $0.count < $1.count } ?? [])
             return CostModel(
-                source: member.facts, load: member.load, decoded: member.decoded, shared: steps, sharing: .streamed,
+                source: member.facts, load: load(member), decoded: member.decoded, shared: steps, sharing: .streamed,
                 renditions: []
             ).memory
         }.max() ?? CostModel.base

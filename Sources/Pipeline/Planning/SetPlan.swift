@@ -86,7 +86,7 @@ extension Planner {
         let frames = shared.last?.output.frames ?? 1
         return SourcePlan(
             source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared,
-            sharing: sharing, renditions: renditions, memory: cost.memory,
+            sharing: sharing, renditions: renditions, memory: cost.memory, keptAssets: cost.keptAssets,
             time: TimeBound(limits, pixelSeconds: cost.seconds),
             warnings: memberWarnings(about: members, first: plans[0], renditions: renditions)
                 + warnings(of: shared, renditions, frames: frames))

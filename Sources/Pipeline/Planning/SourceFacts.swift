@@ -26,8 +26,11 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var metadataBytes = 0
     /// Bytes of the colour profile.
     package var profileBytes = 0
-    /// What the codec's own header says, for HEIC and AVIF: its decoder allocates by that. Nil if nothing is known.
+    /// What the codec's own header says, for HEIC, AVIF and WebP: its decoder allocates by that. Nil if nothing is
+    /// known.
     package var coded: CodedPicture?
+    /// The parts that a TIFF is stored in. Nil if nothing is known.
+    package var parts: StoredParts?
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
 
@@ -54,9 +57,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     /// Whether a header can say this at all. A worker that a picture has taken over could claim anything.
     package var isPlausible: Bool {
         let sides = 1...maximumCoordinate
-        if let size = coded?.size, ![size.width, size.height].allSatisfy((0...maximumCoordinate).contains) {
-            return false
-        }
+        for size in [coded?.size, parts?.size].compactMap(\.self)
+        where ![size.width, size.height].allSatisfy((0...maximumCoordinate).contains) { return false }
         return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation)
             && (1...1_000_000).contains(frames) && (0...65_535).contains(droppedBands)
             && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)
@@ -74,6 +76,17 @@ package struct SourceFacts: Hashable, Sendable, Codable {
 
     /// The decoder has the whole picture in memory before it delivers the first row.
     var isDecodedAsAWhole: Bool { format.declaration.isDecodedAsAWhole(self) }
+
+    /// A decoder of this program delivers all pixels at once.
+    package var isUnpackedAtOnce: Bool { format.declaration.isUnpackedAtOnce(self) }
+
+    /// Bytes that the decoder holds at most while it works, besides what it delivers.
+    /// - Parameters:
+    ///   - shrink: how many pixels of the source, along a side, it makes one of.
+    ///   - delivered: the size of what it delivers.
+    func decoderBytes(shrink: Int, to delivered: PixelSize) -> Int {
+        format.declaration.memory(decoding: self, shrink: shrink, to: delivered)
+    }
 }
 
 /// `YYYY:MM:DD HH:MM:SS` and nothing else, since it becomes part of names.

@@ -79,6 +79,9 @@ package struct LoadPlan: Hashable, Sendable {
     package let loadsAllFrames: Bool
     package let beginning: Beginning
 
+    /// All pixels as they are, for stages that look at them.
+    static let whole = LoadPlan(shrinks: [], loadsAllFrames: false, beginning: .held)
+
     /// How many pixels are delivered for one of the source, along a side.
     package var factor: Double { Double(scale * enlargement) / Double(shrink) }
 
@@ -137,6 +140,8 @@ package struct SourcePlan: Sendable {
     package private(set) var drawings: [SourcePlan] = []
     /// Bytes that the worker needs at most.
     package private(set) var memory: Int
+    /// Bytes of assets that the worker keeps at most at the sizes at which they were drawn; part of `memory`.
+    package let keptAssets: Int
     /// How long the worker may take.
     package private(set) var time: TimeBound
     package private(set) var warnings: [Warning]

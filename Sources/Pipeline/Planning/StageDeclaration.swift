@@ -57,6 +57,8 @@ package protocol StagePlan: Sendable {
     /// assets, and the pictures of the stages within it. The limit of pixels and the predicted memory follow from this
     /// list.
     var intermediates: [PictureInfo] { get }
+    /// The result is one of the `intermediates`, and not made of them row by row.
+    var isResultHeld: Bool { get }
     /// The picture is drawn larger than it comes in.
     var isEnlarging: Bool { get }
     /// The picture goes out as it comes in.
@@ -72,6 +74,7 @@ extension StagePlan {
     package var sizeDependence: SizeDependence { .sourcePixels }
     package var isStreaming: Bool { true }
     package var intermediates: [PictureInfo] { [] }
+    package var isResultHeld: Bool { false }
     package var isEnlarging: Bool { false }
     package var changesNothing: Bool { false }
     package var footprint: Footprint { .unmoved }
@@ -113,12 +116,15 @@ package struct AssetFacts: Hashable, Sendable, Codable {
     package let pixelsPerPoint: Int
     package let isGrey: Bool
     package let depth: BitDepth
+    /// Bytes that a worker needs at most until it has it in memory, itself among them.
+    package let decoding: Int
 
-    package init(size: PixelSize, pixelsPerPoint: Int, isGrey: Bool, depth: BitDepth = .eight) {
+    package init(size: PixelSize, pixelsPerPoint: Int, isGrey: Bool, depth: BitDepth = .eight, decoding: Int = 0) {
         self.size = size
         self.pixelsPerPoint = pixelsPerPoint
         self.isGrey = isGrey
         self.depth = depth
+        self.decoding = decoding
     }
 
     /// The asset as stages get it: with an alpha channel.

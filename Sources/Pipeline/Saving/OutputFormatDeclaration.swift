@@ -35,7 +35,11 @@ package protocol OutputFormatDeclaration: ParameterGroup {
     func depth(of drawn: BitDepth) -> BitDepth
     /// Whether the encoder's losses hide what a decode at reduced size loses.
     var hidesFineErrors: Bool { get }
-    /// Bytes that the encoder allocates at most. Measured with noise, at the efforts and qualities that take most.
+    /// Whether the encoder wants a still in memory as a whole.
+    func takesWhole(_ picture: PictureInfo) -> Bool
+    /// Bytes that the encoder allocates at most, besides the picture. Measured with noise, which packs worst and has the
+    /// most colors: encoders that hold what they will write, or the colors that they have met, need less for most
+    /// pictures, and much less for flat ones. Decision 60 says how many times less.
     func memory(saving picture: PictureInfo) -> Int
     /// An upper bound, for a slow machine.
     var secondsPerMegapixel: Double { get }
@@ -57,6 +61,7 @@ extension OutputFormatDeclaration {
 
     package var holdsAlpha: Bool { true }
     package var hidesFineErrors: Bool { false }
+    package func takesWhole(_ picture: PictureInfo) -> Bool { false }
 }
 
 /// How long a format can show a frame.
@@ -74,6 +79,10 @@ package struct SeparateEncoder: Sendable {
     /// The advice if it is missing: a sentence without its full stop.
     package let remedy: String
 }
+
+/// Bytes that libvips' search for a palette holds at most: the colors that it has met, of which it rounds off the lowest
+/// bits when they are too many.
+func paletteSearchBytes(pixels: Int) -> Int { min(68 * pixels, 128 << 20) }
 
 extension Parameters {
     /// Reports a number that the format has no bits for.
@@ -95,4 +104,13 @@ package enum ChromaSubsampling: String, ParameterWord {
     /// By quality: the encoder decides.
     case auto
     case on, off
+
+    /// Whether color is stored as finely as brightness.
+    package func isOff(atQuality quality: Int) -> Bool {
+        switch self {
+        case .auto: quality >= JPEGOutput.fineColorQuality
+        case .on: false
+        case .off: true
+        }
+    }
 }

@@ -48,4 +48,35 @@ import Testing
         #expect(coded([HEIFBuilder.box("av1C", [0x81, 0])]) == nil)
         #expect(coded([HEIFBuilder.box("hvcC", [UInt8](repeating: 0, count: 17))]) == nil)
     }
+
+    @Test
+    func `a WebP without losses stores all colors, and an animation has no single picture`() throws {
+        func coded(_ chunks: [UInt8]) -> CodedPicture? {
+            try? WebPSource.structure.codedPicture(in: ByteSource(SmallFiles.webp(chunks)))
+        }
+        #expect(coded(SmallFiles.lossyWebP())?.hasFullChroma == false)
+        #expect(coded(SmallFiles.losslessWebP())?.hasFullChroma == true)
+        #expect(coded(SmallFiles.extendedWebP() + SmallFiles.losslessWebP())?.hasFullChroma == true)
+        let frame = SmallFiles.riffChunk("ANMF", [UInt8](repeating: 0, count: 16))
+        #expect(coded(SmallFiles.extendedWebP() + frame) == nil)
+    }
+
+    @Test(arguments: [
+        // A strip without a number of rows is the only one.
+        ([], PixelSize(300, 200), false, false, false),
+        ([(278, [16]), (259, [5])], PixelSize(300, 16), false, true, false),
+        ([(278, [60_000]), (259, [1]), (284, [2])], PixelSize(300, 200), false, false, true),
+        ([(322, [128]), (323, [64]), (259, [8])], PixelSize(128, 64), true, true, false),
+    ])
+    func `a TIFF says which parts it is stored in`(
+        fields: [(Int, [Int])], size: PixelSize, areTiles: Bool, arePacked: Bool, haveOneBand: Bool
+    ) throws {
+        for order in [ByteOrder.little, .big] {
+            let file = TIFFBuilder(order: order).file(extra: fields.map { TIFFBuilder.Field($0.0, 3, $0.1) })
+            let parts = try #require(TIFFSource.structure.storedParts(of: 1, in: ByteSource(file)))
+            #expect(
+                parts
+                    == StoredParts(size: size, areTiles: areTiles, arePacked: arePacked, haveOneBand: haveOneBand))
+        }
+    }
 }

@@ -30,16 +30,24 @@ struct CostModelTests {
         }
     }
 
+    /// A picture whose decoder holds some rows.
+    private func tiff(_ width: Int, _ height: Int, hasAlpha: Bool = false, depth: BitDepth = .eight) -> SourceFacts {
+        var source = SourceFacts(
+            format: .tiff, size: PixelSize(width, height), hasAlpha: hasAlpha, depth: depth)
+        source.parts = StoredParts(size: PixelSize(width, 8))
+        return source
+    }
+
     @Test
     func `what is held counts in full`() throws {
-        let source = SourceFacts.png(4000, 3000)
+        let source = tiff(4000, 3000)
         let pixels = 4000 * 3000
         let streaming = try plan(onePipeline(["resize: { size: 100 }"]), source).memory
         let held = try plan(onePipeline(["flip: { axis: vertical }", "resize: { size: 100 }"]), source).memory
         #expect(streaming >= CostModel.base)
         // But for the rows that pass, which are counted either way.
         #expect(100 * (held - streaming) >= 99 * 3 * pixels)
-        let sixteen = SourceFacts(format: .png, size: PixelSize(4000, 3000), hasAlpha: true, depth: .sixteen)
+        let sixteen = tiff(4000, 3000, hasAlpha: true, depth: .sixteen)
         let streamingSixteen = try plan(onePipeline(["resize: { size: 100 }"]), sixteen).memory
         let heldSixteen = try plan(onePipeline(["flip: { axis: vertical }", "resize: { size: 100 }"]), sixteen).memory
         #expect(100 * (heldSixteen - streamingSixteen) >= 99 * 8 * pixels)
@@ -60,12 +68,73 @@ struct CostModelTests {
     }
 
     @Test func `what the first stage scales to is held until the last one has its result`() throws {
-        let picture = SourceFacts.png(4000, 3000)
+        let picture = tiff(4000, 3000)
         let once = try plan(onePipeline(["resize: { size: 3900 }"], save: "{ format: tiff }"), picture).memory
         // Then 7800 × 5850 pixels beside it, and 5000 × 3750 made of them.
         let stages = ["resize: { size: 3900 }", "resize: { size: 7800 }", "resize: { size: 5000 }"]
         let thrice = try plan(onePipeline(stages, save: "{ format: tiff }"), picture).memory
         #expect(thrice - once >= 3 * (7800 * 5850 + 5000 * 3750))
+    }
+
+    @Test
+    func `a decoder that is gone does not count beside the encoder`() throws {
+        // The file, its rows and its pixels; then the pixels, those that are turned, and what they are packed to.
+        var picture = SourceFacts.png(4000, 3000)
+        picture.bytes = 4000 * 3000
+        let bytes = 3 * 4000 * 3000
+        let small = try plan(onePipeline(["resize: { size: 10 }"], save: "{ format: tiff }"), picture).memory
+        #expect(small - CostModel.base >= picture.bytes + 2 * bytes)
+        let turned = try plan(onePipeline(["flip: { axis: vertical }"], save: "{ format: png }"), picture).memory
+        #expect(turned - CostModel.base >= 5 * bytes && turned - CostModel.base < 6 * bytes)
+    }
+
+    @Test(arguments: [
+        // Strips of 8 rows; one, as it is packed; tiles, of which two rows are held.
+        (StoredParts(size: PixelSize(6000, 8)), 0, 1), (StoredParts(size: PixelSize(6000, 4000)), 0, 1),
+        (StoredParts(size: PixelSize(6000, 4000), arePacked: true), 30_000_000, 31_000_000),
+        (StoredParts(size: PixelSize(4096, 1024), areTiles: true), 4 * 4096 * 1024 * 3, 4 * 4096 * 1024 * 3),
+    ])
+    func `a TIFF's decoder holds the parts that it is stored in`(parts: StoredParts, least: Int, most: Int) throws {
+        var source = tiff(6000, 4000)
+        source.bytes = 30_000_000
+        let text = onePipeline(["resize: { size: 100 }"])
+        let rows = try plan(text, source).memory
+        source.parts = parts
+        let difference = try plan(text, source).memory - rows
+        #expect(difference + 8 * 6000 * 3 >= least && difference <= most)
+    }
+
+    @Test
+    func `a WebP's decoder holds planes if there are losses and it is shrunk, else all bands`() throws {
+        func memory(isLossless: Bool) throws -> Int {
+            var source = SourceFacts(format: .webp, size: PixelSize(6000, 4000))
+            source.coded = CodedPicture(source.size)
+            source.coded?.hasFullChroma = isLossless
+            return try plan(onePipeline(["resize: { size: 500 }"], save: "{ format: jpeg }"), source).memory
+        }
+        #expect(try memory(isLossless: true) - memory(isLossless: false) >= 9 * 6000 * 4000)
+        #expect(try memory(isLossless: false) < CostModel.base + 3 * 6000 * 4000)
+    }
+
+    @Test
+    func `an asset counts with its own decoder, and a small one keeps little`() throws {
+        let text = onePipeline(["overlay: { image: a.png, width: 10 }"], save: "{ format: jpeg }")
+        func memory(_ asset: AssetFacts?) throws -> Int {
+            try plan(text, .jpeg(400, 300), assets: asset.map { ["a.png": $0] } ?? [:]).memory
+        }
+        func asset(_ side: Int, decoding: Int) -> AssetFacts {
+            AssetFacts(size: PixelSize(side, side), pixelsPerPoint: 1, isGrey: false, decoding: decoding)
+        }
+        let small = try memory(asset(64, decoding: 0))
+        #expect((4 << 20...6 << 20).contains(small - CostModel.base))
+        #expect(try memory(asset(4000, decoding: 200_000_000)) - CostModel.base == 200_000_000)
+    }
+
+    @Test
+    func `a picture is looked at before it is rendered, not meanwhile`() throws {
+        let text = onePipeline(["trim"], save: "{ format: tiff }")
+        let looking = try plan(text, tiff(6000, 4000)).memory - CostModel.base
+        #expect((72_000_000..<80_000_000).contains(looking))
     }
 
     @Test

@@ -16,15 +16,9 @@ struct JPEGEncoder {
             max(picture.width, picture.height) <= JPEGOutput.longestSide
         else { return nil }
         self.picture = picture
-        let halvesColours =
-            switch options.subsampling {
-            case .on: true
-            case .auto: options.quality < JPEGOutput.fineColorQuality
-            case .off: false
-            }
         self.options = CJPEGOptions(
             quality: CInt(options.quality), is_progressive: options.progressive ? 1 : 0,
-            halves_colours: halvesColours ? 1 : 0)
+            halves_colours: options.subsampling.isOff(atQuality: options.quality) ? 0 : 1)
     }
 
     /// Encodes the picture to the file's position.

@@ -13,7 +13,8 @@ struct WebPDecoder {
 
     /// - Returns: nil if libvips has to read it.
     init?(_ source: ByteSource) {
-        guard source.count <= Self.mostBytes else { return nil }
+        // libvips reads larger ones in parts.
+        guard source.count <= WebPSource.mostBytesInMemory else { return nil }
         file = source.read(0, source.count)
         var features = WebPBitstreamFeatures()
         guard file.count == source.count, WebPGetFeatures(file, file.count, &features) == VP8_STATUS_OK else {
@@ -21,9 +22,6 @@ struct WebPDecoder {
         }
         self.features = features
     }
-
-    /// Bytes that a file may have; libvips reads larger ones in parts.
-    private static let mostBytes = 64 << 20
 
     /// The same picture with its pixels decoded.
     /// - Parameters:

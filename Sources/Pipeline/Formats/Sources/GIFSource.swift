@@ -6,8 +6,9 @@ package enum GIFSource: SourceFormatDeclaration {
     package static let structure: any FileStructure.Type = GIFBlocks.self
     package static let hasFrames = true
 
+    /// The file, and two frames.
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
-        4 * 2 * source.size.area
+        saturating(source.bytes, 4 * 2 * (source.size.area / (shrink * shrink)))
     }
 }
 

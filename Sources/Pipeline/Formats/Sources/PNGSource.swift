@@ -11,10 +11,17 @@ package enum PNGSource: SourceFormatDeclaration {
         source.isInterlaced || source.pixelBytes <= PNGOutput.mostBytesWhole
     }
 
-    /// The file, its pixels as they are packed and unpacked, and the result.
+    package static func isUnpackedAtOnce(_ source: SourceFacts) -> Bool {
+        !source.isInterlaced && isDecodedAsAWhole(source)
+    }
+
+    /// The file, its pixels as they are packed, in one piece, and the rows with their filters. The result comes after the
+    /// second of these.
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
-        if source.isInterlaced { return source.pixelBytes }
-        return isDecodedAsAWhole(source) ? 13 * source.pixelBytes / 4 + (128 << 10) : 0
+        let pixels = source.pixelBytes
+        guard isUnpackedAtOnce(source) else { return source.isInterlaced ? pixels : 0 }
+        let file = source.bytes == 0 ? pixels : min(source.bytes, 17 * pixels / 16)
+        return file + max(0, file - pixels) + pixels + (128 << 10)
     }
 }
 

@@ -5,9 +5,19 @@ package enum TIFFSource: SourceFormatDeclaration {
     package static let fileExtensions = ["tif", "tiff"]
     package static let structure: any FileStructure.Type = TIFFPages.self
 
-    /// A file may be one strip.
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
-        source.pixelBytes
+        guard let parts = source.parts else { return source.pixelBytes }
+        let part = parts.size.area * source.pixelBytes / source.size.area
+        // Noise becomes larger than it was.
+        let packed = parts.arePacked ? min(source.bytes == 0 ? .max : source.bytes, part / 2 * 3) : 0
+        if parts.areTiles {
+            // Two rows of them.
+            let across = (source.size.width + parts.size.width - 1) / parts.size.width
+            return saturating(2 * across * part, packed)
+        }
+        // A single strip is read row by row.
+        let unpacked = parts.size.height >= source.size.height ? 0 : part * (parts.haveOneBand ? 2 : 1)
+        return saturating(unpacked, packed)
     }
 }
 

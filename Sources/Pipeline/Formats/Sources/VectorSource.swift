@@ -7,9 +7,9 @@ extension VectorSource {
     package static var isVector: Bool { true }
     package static var shrinkFactors: [Int] { [1, 2, 4, 8] }
 
-    /// Tiles, and layers of the drawing, which may be as large as the whole. Filters may need more; then the worker is
-    /// stopped.
+    /// Tiles, and layers of the drawing, which may be as large as the whole: three of them. A drawing with more, or with
+    /// filters, may need more; then the worker is stopped.
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
-        saturating(160 << 20, 16 * delivered.area)
+        saturating(24 << 20, 16 * delivered.area)
     }
 }

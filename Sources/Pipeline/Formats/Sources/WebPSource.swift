@@ -10,10 +10,24 @@ package enum WebPSource: SourceFormatDeclaration {
 
     package static func isDecodedAsAWhole(_ source: SourceFacts) -> Bool { true }
 
-    /// The file, and RGBA and alpha as the decoder has them if there are no losses; besides, two frames, or what is made
-    /// smaller afterwards.
+    /// Bytes of a file up to which libwebp itself decodes it, from memory.
+    package static let mostBytesInMemory = 64 << 20
+
+    package static func isUnpackedAtOnce(_ source: SourceFacts) -> Bool {
+        source.page == nil && source.bytes <= mostBytesInMemory
+    }
+
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
-        saturating(source.bytes, (source.isAnimated ? 12 : shrink > 1 ? 10 : 5) * source.size.area)
+        saturating(source.bytes, bytesForPixel(source, shrink: shrink) * source.size.area)
+    }
+
+    private static func bytesForPixel(_ source: SourceFacts, shrink: Int) -> Int {
+        // The frame that is drawn, the one before, and the part that has changed.
+        guard !source.isAnimated, let coded = source.coded else { return source.isAnimated ? 12 : 13 }
+        // All pixels, of which means are made afterwards, unless these are made of the planes of colors.
+        let whole = shrink > 1 ? source.bands : 0
+        if coded.hasFullChroma { return 9 + whole }
+        return source.hasAlpha ? 5 + whole : shrink > 1 ? 2 : 1
     }
 }
 

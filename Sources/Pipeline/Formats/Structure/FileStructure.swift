@@ -21,6 +21,9 @@ package protocol FileStructure: Sendable {
     static func linkedFile(in source: ByteSource) -> String?
     /// The largest picture by the codec's own headers, if its decoder allocates by these.
     static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture?
+    /// The strips or tiles that the pixels of a page are stored in, if its decoder holds some of them at a time.
+    /// - Parameter page: from 1.
+    static func storedParts(of page: Int, in source: ByteSource) throws(StructureError) -> StoredParts?
     /// How many passes over the picture there are, as far as the file goes.
     /// - Parameter limit: the count ends once it is above this.
     static func scans(in source: ByteSource, atMost limit: Int) -> Int
@@ -37,6 +40,7 @@ extension FileStructure {
     package static func hasHiddenFrames(_ source: ByteSource) -> Bool { false }
     package static func linkedFile(in source: ByteSource) -> String? { nil }
     package static func codedPicture(in source: ByteSource) -> CodedPicture? { nil }
+    package static func storedParts(of page: Int, in source: ByteSource) -> StoredParts? { nil }
     package static func scans(in source: ByteSource, atMost limit: Int) -> Int { 0 }
 }
 

@@ -46,9 +46,12 @@ enum TIFFTag: Int {
     case compression = 259
     case photometricInterpretation = 262
     case stripOffsets = 273
+    case rowsPerStrip = 278
     case stripByteCounts = 279
     case planarConfiguration = 284
     case artist = 315
+    case tileWidth = 322
+    case tileLength = 323
     case tileOffsets = 324
     case tileByteCounts = 325
     case subdirectories = 330

@@ -46,6 +46,28 @@ enum TIFFPages: FileStructure {
         )
     }
 
+    /// The strips or tiles that the pixels of a page are stored in.
+    static func storedParts(of number: Int, in source: ByteSource) throws(StructureError) -> StoredParts? {
+        let page = try page(number, source)
+        func value(_ tag: TIFFTag, default usual: Int) throws(StructureError) -> Int {
+            page.fields[tag] == nil ? usual : try page.number(tag, in: source)
+        }
+        func side(_ number: Int) -> Int { max(1, min(number, maximumCoordinate)) }
+        let width = try page.number(.imageWidth, in: source)
+        let height = try page.number(.imageLength, in: source)
+        let (isPlain, isApart) = (1, 2)
+        let areTiles = page.fields[.tileWidth] != nil && page.fields[.tileLength] != nil
+        // A strip may say that it has more rows than there are.
+        let size =
+            areTiles
+            ? PixelSize(
+                side(try page.number(.tileWidth, in: source)), side(try page.number(.tileLength, in: source)))
+            : PixelSize(side(width), side(min(height, try value(.rowsPerStrip, default: height))))
+        return StoredParts(
+            size: size, areTiles: areTiles, arePacked: try value(.compression, default: isPlain) != isPlain,
+            haveOneBand: try value(.planarConfiguration, default: 1) == isApart)
+    }
+
     /// Looks whether all directories, their values and the pixels they list lie inside the file.
     static func walk(_ source: ByteSource) throws(StructureError) {
         let layout = try TIFFLayout(of: source)
@@ -66,6 +88,21 @@ enum TIFFPages: FileStructure {
             try directory.checkPixels(in: source)
             pending += try directory.others(in: source, atMost: directoriesLeft - pending.count)
         }
+    }
+}
+
+/// The parts that a TIFF's pixels are stored in. Its decoder holds some of them at a time.
+package struct StoredParts: Hashable, Sendable, Codable {
+    /// The size of a tile, or of a strip, which is as wide as the picture.
+    package let size: PixelSize
+    package let areTiles: Bool
+    /// They are compressed.
+    package let arePacked: Bool
+    /// Each has the numbers of one band only.
+    package let haveOneBand: Bool
+
+    package init(size: PixelSize, areTiles: Bool = false, arePacked: Bool = false, haveOneBand: Bool = false) {
+        (self.size, self.areTiles, self.arePacked, self.haveOneBand) = (size, areTiles, arePacked, haveOneBand)
     }
 }
 

@@ -42,6 +42,25 @@ struct WebPChunks: FileStructure {
         }
     }
 
+    /// The coded picture of a still; nil for an animation.
+    static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture? {
+        let (width, height) = try size(in: source)
+        var picture = CodedPicture(PixelSize(width, height))
+        var chunks = try WebPChunks(of: source)
+        while chunks.hasMore {
+            let (type, length) = try chunks.next()
+            switch type {
+            case "VP8 ": return picture
+            case "VP8L":
+                picture.hasFullChroma = true
+                return picture
+            case "ANMF": return nil
+            default: try chunks.reader.skip(length + length % 2)
+            }
+        }
+        return nil
+    }
+
     /// The type and the length of the next chunk; the reader is then at its data.
     private mutating func next() throws(StructureError) -> (type: FourCC, length: Int) {
         let type = try reader.fourCC()

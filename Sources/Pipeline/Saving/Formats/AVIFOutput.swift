@@ -33,8 +33,13 @@ package struct AVIFOutput: OutputFormatDeclaration {
     package var hidesFineErrors: Bool { !lossless && quality <= 75 }
 
     package func memory(saving picture: PictureInfo) -> Int {
-        (40 + (picture.hasAlpha ? 24 : 0) + (picture.depth == .eight ? 0 : 24)) * picture.size.area
+        // The picture, its planes, the encoder's copies of them, and the result.
+        let planes = hasFullChroma ? (effort < 3 ? 54 : 68) : effort < 3 ? (quality < 80 ? 25 : 30) : 44
+        let bytes = (planes + (picture.hasAlpha ? 14 : 0)) * picture.size.area
+        return picture.depth == .eight ? bytes : bytes / 4 * 7
     }
+
+    private var hasFullChroma: Bool { lossless || subsampling.isOff(atQuality: quality) }
 
     package var secondsPerMegapixel: Double { 5 * Double(effort + 1) }
 }

@@ -22,7 +22,10 @@ package struct GIFOutput: OutputFormatDeclaration {
     }
 
     package func depth(of drawn: BitDepth) -> BitDepth { .eight }
-    package func memory(saving picture: PictureInfo) -> Int { 18 * picture.size.area + picture.bytes }
+    package func memory(saving picture: PictureInfo) -> Int {
+        15 * picture.size.area + paletteSearchBytes(pixels: picture.size.area)
+            + (picture.frames > 1 ? picture.bytes : 0)
+    }
     package var secondsPerMegapixel: Double { 5 }
 }
 

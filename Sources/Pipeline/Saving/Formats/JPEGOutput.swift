@@ -29,7 +29,12 @@ package struct JPEGOutput: OutputFormatDeclaration {
     package var holdsAlpha: Bool { false }
     package func depth(of drawn: BitDepth) -> BitDepth { .eight }
     package var hidesFineErrors: Bool { quality <= 90 }
-    package func memory(saving picture: PictureInfo) -> Int { progressive ? 6 * picture.size.area : 0 }
+    package func memory(saving picture: PictureInfo) -> Int {
+        guard progressive else { return 0 }
+        // The coefficients of the whole picture, 16 bits each.
+        let halvesColor = picture.colour == .rgb && !subsampling.isOff(atQuality: quality)
+        return (halvesColor ? 3 : 2 * picture.colour.bands) * picture.size.area
+    }
     package var secondsPerMegapixel: Double { 0.5 }
 }
 

@@ -33,10 +33,14 @@ package struct PNGOutput: OutputFormatDeclaration {
 
     package func depth(of drawn: BitDepth) -> BitDepth { paletteColors == nil ? drawn : .eight }
 
+    package func takesWhole(_ picture: PictureInfo) -> Bool { takesWhole(bytes: picture.bytes) }
+
     package func memory(saving picture: PictureInfo) -> Int {
-        // The pixels, the rows as they are packed, and the result, which is no larger.
-        if takesWhole(bytes: picture.bytes) { return 4 * picture.bytes }
-        return paletteColors != nil ? 16 * picture.size.area : progressive ? picture.bytes : 0
+        // The rows as they are packed, and two results, which are no larger.
+        if takesWhole(picture) { return 3 * picture.bytes }
+        let pixels = picture.size.area
+        if paletteColors != nil { return 12 * pixels + paletteSearchBytes(pixels: pixels) }
+        return progressive ? picture.bytes : 0
     }
 
     package var secondsPerMegapixel: Double { 4 }

@@ -24,9 +24,13 @@ package struct WebPOutput: OutputFormatDeclaration {
     package var hidesFineErrors: Bool { !lossless && quality <= 90 }
 
     package func memory(saving picture: PictureInfo) -> Int {
-        // Alpha is packed without losses beside the colours.
-        (lossless ? 40 : picture.hasAlpha ? 64 : 24) * picture.size.area + picture.bytes
+        (lossless ? 44 : picture.hasAlpha ? alphaBytes : colorBytes) * picture.size.area + picture.bytes
     }
+
+    /// Bytes for a pixel. From effort 3 on, all that will be written is in memory before any of it is.
+    private var colorBytes: Int { effort < 3 ? 14 : quality <= 80 ? 22 : 34 }
+    /// The same with alpha, which is packed without losses beside the colors.
+    private var alphaBytes: Int { effort < 3 ? 40 : effort < 5 ? 44 : 64 }
 
     package var secondsPerMegapixel: Double { lossless ? 20 : 5 }
 }

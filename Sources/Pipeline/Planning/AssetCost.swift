@@ -1,0 +1,28 @@
+// What assets cost in memory: they are decoded one after the other before there is any other picture, and stay.
+
+extension CostModel {
+    /// Bytes of assets that a worker keeps at the sizes at which they were drawn, for the next picture: at most, and
+    /// whatever this one draws.
+    private static let keptAssets = 4 << 20...16 << 20
+
+    /// As much as all that the stages hold, in which every asset is that they draw.
+    static func keptAssets(_ assets: [AssetFacts], by steps: [PlannedStage]) -> Int {
+        guard !assets.isEmpty else { return 0 }
+        let held = steps.flatMap(\.plan.intermediates).map(\.bytes).reduce(0, saturating)
+        return min(max(held, keptAssets.lowerBound), keptAssets.upperBound)
+    }
+
+    /// Bytes of the assets, and of what comes when they are decoded.
+    static func withAssets(_ assets: [AssetFacts], _ work: Int) -> Int {
+        let decoding = assets.map { max(0, $0.decoding - $0.picture.bytes) }.max() ?? 0
+        return assets.map(\.picture.bytes).reduce(max(decoding, work), saturating)
+    }
+}
+
+extension SourceFacts {
+    /// Bytes that it takes at most to have this picture, an asset, in memory as stages get it.
+    /// - Parameter picture: bytes of that.
+    package func decodingBytes(to picture: Int) -> Int {
+        saturating(pixelBytes, max(decoderBytes(shrink: 1, to: size), picture))
+    }
+}

@@ -28,7 +28,7 @@ struct PixelsPerPointTests {
             "frame: { width: 200, height: 120, mode: aspect-fill, background: white }\ncrop: { width: 90, height: 60 }",
             "frame: { ratio: 1:1, background: white }", "frame: { width: 120, height: 100, background: blur }",
             "frame: { width: 100, height: 100, background: average }", "frame: { ratio: 2:3, background: edge }",
-            "frame: { width: 60, height: 50, enlarge: false }",
+            "frame: { width: 60, height: 55, enlarge: false }",
             "frame: { width: 100% - 64, height: 50% + 20 }", "frame: { width: 100% - 64, height: 90 }",
         ],
         "crop": [

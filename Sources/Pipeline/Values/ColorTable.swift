@@ -33,7 +33,7 @@ package struct ColorTable: Sendable {
             guard number <= Self.mostLines else {
                 throw ColorTableError(message: "it has more than \(Self.mostLines) lines")
             }
-            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            let line = rest.prefix(Self.longestLine + 1).prefix { $0 != UInt8(ascii: "\n") }
             rest = rest.dropFirst(line.count + 1)
             do throws(ColorTableError) {
                 try reading.read(line)

@@ -60,7 +60,7 @@ package struct Border: Stage {
         var output = input.resized(to: size)
         let ink = try output.ink(color, for: Self.name)
         let shorter = min(size.width, size.height)
-        let wanted = cornerRadius?.length.exactPixels(of: shorter, scale: input.pixelsPerPoint) ?? 0
+        let wanted = cornerRadius?.exactPixels(of: shorter, scale: input.pixelsPerPoint) ?? 0
         let radius = min(wanted, Double(shorter) / 2)
         output.hasAlpha = input.hasAlpha || radius > 0 || (grows && !color.isOpaque)
         return Plan(
@@ -78,26 +78,22 @@ package struct Border: Stage {
             drawn = try drawn.onCanvas(
                 size, at: plan.offset, background: Array(repeating: 0, count: drawn.image.bands))
         }
-        let inner = Mask.coverage(of: size, box: plan.inner, radius: plan.innerRadius)
+        let inner = Mask.coverage(of: size, box: plan.inner, PixelCorners(plan.innerRadius))
         let bordered = try drawn.painted(
             over: plan.ink, outside: Image(bytes: inner, width: size.width, height: size.height, bands: 1))
         guard plan.radius > 0 else { return bordered }
-        let whole = Mask.coverage(of: size, box: PixelBox(PixelOffset(0, 0), size), radius: plan.radius)
+        let whole = Mask.coverage(of: size, box: PixelBox(PixelOffset(0, 0), size), PixelCorners(plan.radius))
         return try bordered.multiplyingAlpha(by: Image(bytes: whole, width: size.width, height: size.height, bands: 1))
     }
 }
 
 extension Picture {
-    /// A color painted over the picture where a mask is not: source-over on premultiplied values.
+    /// A color painted over the picture where a mask is not.
     /// - Parameter mask: one band of 8 bits; what it covers stays.
     fileprivate func painted(over ink: Ink, outside mask: Image) throws -> Picture {
-        let color = try components(of: ink) + (hasAlpha ? [white] : [])
+        let color = try components(of: ink) + [white]
         // How much of each pixel the color takes.
         let share = try mask.linear([-ink.color.alpha / 255], [ink.color.alpha])
-        let rest = try share.linear([-1], [1])
-        let premultiplied = hasAlpha ? try image.premultiply(maximumAlpha: white) : image
-        let painted = try premultiplied.multiply(rest).add(
-            share.linear(color, Array(repeating: 0, count: color.count)))
-        return try storing(hasAlpha ? painted.unpremultiply(maximumAlpha: white) : painted)
+        return try composited(under: share.linear(color, Array(repeating: 0, count: color.count)))
     }
 }

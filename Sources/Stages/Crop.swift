@@ -9,20 +9,32 @@ package struct Crop: Stage {
         - crop: { width: 80%, height: 80%, anchor: top }
         """
 
-    let width: PositiveLength
-    let height: PositiveLength
+    private enum Size: Sendable {
+        case sides(width: PositiveLength, height: PositiveLength)
+        /// The largest part of this shape.
+        case ratio(Ratio)
+    }
+
+    private let size: Size
     let anchor: PartAnchor
     let corner: (x: Length, y: Length)?
 
     package init(_ p: inout Parameters) {
-        width = p.required("width", "Width of the cut.")
-        height = p.required("height", "Height of the cut.")
+        let width: PositiveLength? = p.optional("width", "Width of the cut.")
+        let height: PositiveLength? = p.optional("height", "Height of the cut.")
+        let ratio: Ratio? = p.optional(
+            "ratio", "Instead of `width` and `height`: the largest part of this shape, width to height.")
         anchor = p.optional("anchor", PartAnchor(.center), "Which part to keep; `attention` and `entropy` look for it.")
         let x: Length? = p.optional("x", "Left edge of the cut, instead of `anchor`.")
         let y: Length? = p.optional("y", "Top edge of the cut, instead of `anchor`.")
         corner = x == nil && y == nil ? nil : (x ?? .points(0), y ?? .points(0))
         if corner != nil && p.has("anchor") {
             p.problem(at: "anchor", "'anchor' and 'x', 'y' exclude each other; write one or the other")
+        }
+        size = ratio.map(Size.ratio) ?? .sides(width: width ?? .placeholder, height: height ?? .placeholder)
+        p.checkSize(ratio, width, height, of: Self.name)
+        if ratio != nil && corner != nil {
+            p.problem(at: "ratio", "'ratio' cuts the largest part, which has no 'x' or 'y'; write 'anchor'")
         }
     }
 
@@ -42,8 +54,13 @@ package struct Crop: Stage {
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let picture = input.size
         let scale = input.pixelsPerPoint
-        let wanted = PixelSize(
-            width.pixels(of: picture.width, scale: scale), height.pixels(of: picture.height, scale: scale))
+        let wanted =
+            switch size {
+            case .sides(let width, let height):
+                PixelSize(
+                    width.pixels(of: picture.width, scale: scale), height.pixels(of: picture.height, scale: scale))
+            case .ratio(let ratio): ratio.largest(in: picture)
+            }
         let place = corner.map {
             PixelOffset($0.x.pixels(of: picture.width, scale: scale), $0.y.pixels(of: picture.height, scale: scale))
         }
@@ -68,8 +85,9 @@ package struct Crop: Stage {
     private func reachesBeyond(_ picture: PixelSize, scale: Double) -> Bool {
         func isBeyond(_ start: Length?, _ length: PositiveLength, _ side: Int) -> Bool {
             let first = start?.exactPixels(of: side, scale: scale) ?? 0
-            return first <= -1 || first + length.length.exactPixels(of: side, scale: scale) >= Double(side) + 1
+            return first <= -1 || first + length.exactPixels(of: side, scale: scale) >= Double(side) + 1
         }
+        guard case .sides(let width, let height) = size else { return false }
         return isBeyond(corner?.x, width, picture.width) || isBeyond(corner?.y, height, picture.height)
     }
 
@@ -97,5 +115,19 @@ package struct Crop: Stage {
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         try picture.cropped(to: plan.box)
+    }
+}
+
+extension Parameters {
+    /// Notes a mistake if a stage has neither a ratio nor both sides, or has some of both.
+    mutating func checkSize(_ ratio: Ratio?, _ width: PositiveLength?, _ height: PositiveLength?, of stage: String) {
+        if ratio != nil {
+            for key in ["width", "height"] where has(key) {
+                problem(at: key, "'\(key)' and 'ratio' exclude each other; write 'width' and 'height', or 'ratio'")
+            }
+        } else if width == nil || height == nil, understood("width", "height", "ratio") {
+            let missing = [width == nil ? "'width'" : nil, height == nil ? "'height'" : nil].compactMap(\.self)
+            problem("stage '\(stage)' needs \(missing.joined(separator: " and ")), or 'ratio' alone")
+        }
     }
 }

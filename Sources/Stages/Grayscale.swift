@@ -25,11 +25,19 @@ package struct Grayscale: Stage {
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
-        guard !picture.isGrey else { return picture }
-        let depth = picture.pixels.depth == .eight ? 8 : 16
-        return try picture.converted(to: plan.output.pixels) { colours in
-            let standard = picture.profile == nil ? colours : try colours.iccTransform(to: .srgb, depth: depth)
-            return try standard.colourspace(plan.output.pixels.interpretation)
+        try picture.withoutColors()
+    }
+}
+
+extension Picture {
+    /// The lightness alone, as sRGB's gray; itself if it is gray.
+    func withoutColors() throws -> Picture {
+        guard !isGrey else { return self }
+        let gray = PixelFormat(.grey, pixels.depth, hasAlpha: hasAlpha)
+        return try converted(to: gray) { colours in
+            let standard =
+                profile == nil ? colours : try colours.iccTransform(to: .srgb, depth: 8 * pixels.depth.bytes)
+            return try standard.colourspace(gray.interpretation)
         }
     }
 }

@@ -13,14 +13,15 @@ package struct Mask: Stage {
 
     package enum Shape: String, ParameterWord { case circle }
 
-    let cornerRadius: PositiveLength?
+    let cornerRadius: CornerRadii?
     let shape: Shape?
     let image: AssetPath?
 
     package init(_ p: inout Parameters) {
         cornerRadius = p.optional(
             "corner-radius",
-            "The radius of the corners, at most half the shorter side; a percentage is of the shorter side.")
+            "The radius of the corners, or of each one, at most what fits on the sides; a percentage is of the shorter side."
+        )
         shape = p.optional("shape", "circle: the largest circle in the middle of the picture.")
         image = p.optional(
             "image",
@@ -39,8 +40,7 @@ package struct Mask: Stage {
         package let output: PictureInfo
         /// The rounded rectangle that stays.
         let box: PixelBox
-        /// Pixels; need not be whole.
-        let radius: Double
+        let corners: PixelCorners
 
         package var intermediates: [PictureInfo] {
             if isPicture { return [PictureInfo(size: output.size, hasAlpha: true)] }
@@ -48,9 +48,8 @@ package struct Mask: Stage {
             let mask = PictureInfo(size: output.size, frames: output.frames, colour: .grey)
             return [mask, mask]
         }
-        package var note: String { isPicture ? "masked by a picture" : "radius \(writtenRadius)" }
+        package var note: String { isPicture ? "masked by a picture" : "radius \(corners.written)" }
         fileprivate let isPicture: Bool
-        private var writtenRadius: String { radius == radius.rounded() ? String(Int(radius)) : String(radius) }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -58,15 +57,15 @@ package struct Mask: Stage {
         output.hasAlpha = true
         let side = min(input.size.width, input.size.height)
         let whole = PixelBox(PixelOffset(0, 0), input.size)
-        if image != nil { return Plan(output: output, box: whole, radius: 0, isPicture: true) }
+        if image != nil { return Plan(output: output, box: whole, corners: PixelCorners(0), isPicture: true) }
         if shape == .circle {
             let square = PixelSize(side, side)
             return Plan(
                 output: output, box: PixelBox(Anchor.center.offset(of: square, in: input.size), square),
-                radius: Double(side) / 2, isPicture: false)
+                corners: PixelCorners(Double(side) / 2), isPicture: false)
         }
-        let radius = cornerRadius?.length.exactPixels(of: side, scale: input.pixelsPerPoint) ?? 0
-        return Plan(output: output, box: whole, radius: min(radius, Double(side) / 2), isPicture: false)
+        let corners = cornerRadius?.pixels(in: input.size, scale: input.pixelsPerPoint) ?? PixelCorners(0)
+        return Plan(output: output, box: whole, corners: corners, isPicture: false)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
@@ -75,36 +74,56 @@ package struct Mask: Stage {
             let mask = try context.assets.picture(asset, size: size)
             return try picture.multiplyingAlpha(by: mask.coverage, full: mask.white)
         }
-        let coverage = Self.coverage(of: size, box: plan.box, radius: plan.radius)
+        let coverage = Self.coverage(of: size, box: plan.box, plan.corners)
         return try picture.multiplyingAlpha(
             by: Image(bytes: coverage, width: size.width, height: size.height, bands: 1))
     }
 
     /// How much of each pixel lies in the rounded rectangle, 0…255, row by row.
-    static func coverage(of size: PixelSize, box: PixelBox, radius: Double) -> [UInt8] {
+    static func coverage(of size: PixelSize, box: PixelBox, _ corners: PixelCorners) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: size.area)
-        let (left, top) = (box.offset.x, box.offset.y)
-        let rows = max(0, top)..<min(size.height, top + box.size.height)
-        let columns = max(0, left)..<min(size.width, left + box.size.width)
-        let corner = Int(radius.rounded(.up))
+        guard let seen = box.intersection(with: size) else { return bytes }
+        let columns = seen.offset.x..<seen.offset.x + seen.size.width
+        let rows = seen.offset.y..<seen.offset.y + seen.size.height
         for y in rows {
-            let vertical = distance(of: y - top, side: box.size.height, radius: radius)
-            for x in columns {
-                // Only the corners have pixels that are covered in part.
-                let fromEdge = min(x - left, left + box.size.width - 1 - x)
-                let isInside = vertical == 0 || fromEdge >= corner
-                let horizontal = isInside ? 0 : distance(of: x - left, side: box.size.width, radius: radius)
-                let share = isInside || horizontal == 0 ? 1 : min(max(radius + 0.5 - hypot(horizontal, vertical), 0), 1)
-                bytes[y * size.width + x] = UInt8((share * 255).rounded())
+            for x in columns { bytes[y * size.width + x] = 255 }
+        }
+        // Only the corners have pixels that are covered in part.
+        let (left, top) = (box.offset.x, box.offset.y)
+        let (right, bottom) = (left + box.size.width, top + box.size.height)
+        func cut(_ radius: Double, isRight: Bool, isBottom: Bool) {
+            let reach = Int(radius.rounded(.up))
+            let across = (isRight ? right - reach..<right : left..<left + reach).clamped(to: columns)
+            let down = (isBottom ? bottom - reach..<bottom : top..<top + reach).clamped(to: rows)
+            for y in down {
+                let vertical = distance(of: y - top, side: box.size.height, radius: radius, isFromEnd: isBottom)
+                for x in across {
+                    let horizontal = distance(of: x - left, side: box.size.width, radius: radius, isFromEnd: isRight)
+                    guard vertical > 0, horizontal > 0 else { continue }
+                    let share = min(max(radius + 0.5 - hypot(horizontal, vertical), 0), 1)
+                    let place = y * size.width + x
+                    bytes[place] = min(bytes[place], UInt8((share * 255).rounded()))
+                }
             }
         }
+        cut(corners.topLeft, isRight: false, isBottom: false)
+        cut(corners.topRight, isRight: true, isBottom: false)
+        cut(corners.bottomLeft, isRight: false, isBottom: true)
+        cut(corners.bottomRight, isRight: true, isBottom: true)
         return bytes
     }
 
-    /// How far a pixel's centre lies beyond the centre of the nearest corner's circle, along one axis; 0 between the
-    /// two circles.
-    private static func distance(of index: Int, side: Int, radius: Double) -> Double {
+    /// How far a pixel's centre lies beyond the centre of a corner's circle, along one axis.
+    private static func distance(of index: Int, side: Int, radius: Double, isFromEnd: Bool) -> Double {
         let centre = Double(index) + 0.5
-        return max(radius - centre, centre - (Double(side) - radius), 0)
+        return isFromEnd ? centre - (Double(side) - radius) : radius - centre
+    }
+}
+
+extension PixelCorners {
+    fileprivate var written: String {
+        func text(_ radius: Double) -> String { radius == radius.rounded() ? String(Int(radius)) : String(radius) }
+        let radii = [topLeft, topRight, bottomLeft, bottomRight].map(text)
+        return Set(radii).count == 1 ? radii[0] : radii.joined(separator: ", ")
     }
 }

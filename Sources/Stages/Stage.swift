@@ -81,6 +81,7 @@ package struct RenderContext {
 
 /// Gives the assets of a pipeline.
 package protocol AssetProvider {
+    func table(_ path: ColorTablePath) throws -> ColorTable
     /// The asset upright, in sRGB with 8 bits, at a size in pixels.
     func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture
     /// A picture that is made of assets and drawn onto many pictures; made if it is not kept already.

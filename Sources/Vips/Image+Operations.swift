@@ -212,6 +212,31 @@ extension Image {
         try Operation("black", ["width": .int(width), "height": .int(height), "bands": .int(bands)]).image()
     }
 
+    /// The average of each band.
+    package func means() throws(VipsError) -> [Double] {
+        // A row for all bands together, then one for each, whose fifth number is the mean.
+        let table = try call("stats", [])
+        let numbers = doubles(try table.pixels())
+        return (1...bands).map { numbers[$0 * table.width + 4] }
+    }
+
+    /// A picture of two bands: each pixel's column and its row, whole numbers.
+    package static func xyz(width: Int, height: Int) throws(VipsError) -> Image {
+        try Operation("xyz", ["width": .int(width), "height": .int(height)]).image()
+    }
+
+    /// Each number raised to a power.
+    package func pow(_ exponent: Double) throws(VipsError) -> Image {
+        try call("math2_const", [("math2", "pow"), ("c", .doubles([exponent]))])
+    }
+
+    /// How many pixels have each value, for each band: the values of the first band, then those of the next.
+    package func histogram() throws(VipsError) -> [[Int]] {
+        let found = try call("hist_find", []).cast(.double)
+        let counts = doubles(try found.pixels())
+        return (0..<bands).map { band in (0..<found.width).map { Int(counts[$0 * bands + band]) } }
+    }
+
     /// The values of one pixel, a number for each band.
     package func getpoint(x: Int, y: Int) throws(VipsError) -> [Double] {
         let pixel = try extractArea(left: x, top: y, width: 1, height: 1).cast(.double).pixels()
@@ -265,6 +290,14 @@ extension Image {
     /// - Parameter format: of the table's numbers, which the result has too.
     package func maplut(_ table: [Double], _ format: BandFormat) throws(VipsError) -> Image {
         try call("maplut", [("lut", .image(try Image(matrix: [table]).cast(format)))])
+    }
+
+    /// The number of a picture of one band replaced by as many as there are tables, each of which has one in its place.
+    /// - Parameter format: of the tables' numbers, which the result has too.
+    package func maplut(_ tables: [[Double]], _ format: BandFormat) throws(VipsError) -> Image {
+        let rows = try tables.map { table throws(VipsError) in try Image(matrix: [table]) }
+        let lut = try Operation("bandjoin", ["in": .images(rows)]).image().cast(format)
+        return try call("maplut", [("lut", .image(lut))])
     }
 
     /// Each pixel's bands multiplied by a matrix.

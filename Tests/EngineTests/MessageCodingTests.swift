@@ -20,6 +20,8 @@ import Testing
             path: Planner.StagePath(rendition: 0, stage: 1),
             measurement: .box(left: 0.1, top: 1 / 3, width: .leastNonzeroMagnitude, height: -0.0)),
         StageMeasurement(path: Planner.StagePath(rendition: nil, stage: 2), measurement: .offsets([0, 0.5])),
+        StageMeasurement(
+            path: Planner.StagePath(rendition: 0, stage: 0), measurement: .levels(black: 0.25, white: 1)),
     ]
 
     private static let failure = Failure(.corrupt, stage: "decode", "„kaputt“\n\u{1F5BC}\u{0}", detail: "libpng")
@@ -29,7 +31,10 @@ import Testing
             .prepare(
                 PipelineMessage(
                     id: 7, name: "a.yaml", text: "stages: []\n",
-                    assets: [AssetMessage(path: "logo@2x.png", format: .png, pixelsPerPoint: 2)],
+                    assets: [
+                        AssetMessage(path: "logo@2x.png", content: .picture(.png, pixelsPerPoint: 2)),
+                        AssetMessage(path: "film.cube", content: .colorTable),
+                    ],
                     kind: WorkerKind(drawsText: true, format: .svg, modules: [.heif], inbox: "shop"), limits: Limits())),
             .probe(.jpeg), .probe(.tiff, page: 2), .tryReading(.svg), .member,
             .measure(RenderMessage(pipeline: 1, source: .picture(pixelsPerPoint: 2))),

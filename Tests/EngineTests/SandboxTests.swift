@@ -38,7 +38,7 @@ import Vips
         let worker = try WorkerProcess(ProcessStarter(), command)
         // The attacker begins with the first JPEG: here an asset, which all kinds of workers read once they are shut
         // in.
-        let asset = AssetMessage(path: "a.jpg", format: .jpeg, pixelsPerPoint: 1)
+        let asset = AssetMessage(path: "a.jpg", content: .picture(.jpeg, pixelsPerPoint: 1))
         let message = PipelineMessage(
             id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [asset], kind: kind,
             limits: Limits())
@@ -170,7 +170,7 @@ import Vips
         let text = "renditions: { a: { stages: [ { overlay: { image: a.jxl } } ], save: { format: jxl } } }"
         func reply(_ kind: WorkerKind) throws -> Reply {
             let worker = try WorkerProcess(ProcessStarter(), WorkerCommand(executable: CommandRunner.executable))
-            let asset = AssetMessage(path: "a.jxl", format: .jxl, pixelsPerPoint: 1)
+            let asset = AssetMessage(path: "a.jxl", content: .picture(.jxl, pixelsPerPoint: 1))
             let message = PipelineMessage(
                 id: 1, name: "p.yaml", text: text, assets: [asset], kind: kind, limits: Limits())
             let file = try OpenFile.reading(BytePath(runner.folder.path("a.jxl")))

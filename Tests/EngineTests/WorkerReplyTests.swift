@@ -27,7 +27,8 @@ import Testing
     private static func failed(_ code: FailureCode) -> Reply { .failed(Failure(code, stage: "render", "words")) }
 
     private let message = PipelineMessage(
-        id: 1, name: "p.yaml", text: "", assets: [AssetMessage(path: "a@2x.png", format: .png, pixelsPerPoint: 2)],
+        id: 1, name: "p.yaml", text: "",
+        assets: [AssetMessage(path: "a@2x.png", content: .picture(.png, pixelsPerPoint: 2))],
         limits: Limits())
 
     private func pipeline() throws -> PipelineFile {

@@ -183,6 +183,6 @@ let pipelines: [(PipelineFile, PipelineMessage)] = [
     guard let file = try? PipelineFile(text: text, file: "fuzz.yaml", catalogue: .all) else {
         fatalError("not a pipeline: \(text)")
     }
-    let assets = file.assets.map { AssetMessage(path: $0.path, format: .png, pixelsPerPoint: 1) }
+    let assets = file.assets.map { AssetMessage(path: $0.path, content: .picture(.png, pixelsPerPoint: 1)) }
     return (file, PipelineMessage(id: 1, name: "fuzz.yaml", text: text, assets: assets, limits: Limits()))
 }

@@ -41,11 +41,42 @@ let everyStage = [
     "border: { width: 1, grow: true }", "border: { width: 10%, color: '#ff000080', grow: true, corner-radius: 4 }",
     "border: { width: 3, color: white, grow: true, corner-radius: 50% }",
     "adjust: { exposure: 0.5, contrast: 1.2 }", "adjust: { saturation: 0.3, gamma: 1.4 }", "adjust: { gamma: 1 }",
+    "adjust: { temperature: 4000, levels: { black: 20 } }", "lut: { file: look }", "lut: { file: look, strength: 0.3 }",
+    "shadow: { blur: 4, offset: { x: 3, y: -9 } }", "shadow: { blur: 60, color: '#ff000080' }",
+    "shadow: { blur: 0, color: white, offset: { x: 20% } }",
+    "gradient: { stops: [ transparent, black ] }",
+    "gradient: { angle: 30, stops: [ red, { color: '#00ff0080', at: 40% }, blue ] }",
+    "gradient: { kind: radial, center: { x: 20%, y: 100% }, fade: true, stops: [ black, transparent ] }",
+    "gradient: { fade: true, stops: [ black, red ] }",
+    "frame: { ratio: 4:5 }", "frame: { ratio: 16:9, background: blur }", "crop: { ratio: '4:5', anchor: top }",
+    "crop: { ratio: 1.5 }", "frame: { width: 30, height: 40, background: edge }",
+    "frame: { width: 30, height: 40, background: average, alpha: 0.5 }",
+    "frame: { width: 90, height: 80, enlarge: false, background: white }",
+    "frame: { width: 60, height: 20, mode: aspect-fill, enlarge: false }",
+    "frame: { width: 100% + 8, height: 100% - 4 }",
+    "mask: { corner-radius: { all: 6, top-leading: 0 } }",
+    "mask: { corner-radius: { top-leading: 100%, bottom-trailing: 100% } }",
+    "duotone: { dark: '#102040', light: white }", "duotone: { dark: white, light: black }",
     "sharpen", "blur: { sigma: 2 }", "grayscale", "tint: { color: '#0a84ff' }", "tint: { color: '#80808080' }",
 ]
 
+/// A cube of two colors a side: red becomes orange, blue darker, and black a dark blue.
+let warmLook = """
+    TITLE "warm"
+    LUT_3D_SIZE 2
+    0.0 0.05 0.1
+    1.0 0.3 0.0
+    0.1 1.0 0.0
+    1.0 1.0 0.1
+    0.0 0.1 0.7
+    0.9 0.2 0.8
+    0.2 0.9 0.9
+    1.0 0.95 0.9
+    """
+
 /// Stages that look at the picture first.
 let everyMeasuringStage = [
+    "adjust: { auto: levels }", "crop: { ratio: 1:2, anchor: entropy }",
     "trim", "trim: { threshold: 40, background: white }", "crop: { width: 40%, height: 40%, anchor: attention }",
     "frame: { width: 8, height: 8, mode: aspect-fill, anchor: entropy }",
 ]
@@ -58,10 +89,11 @@ let everySize = [
 
 extension TestAssets {
     static func small() throws -> TestAssets {
-        TestAssets(images: [
-            "colour": try TestPicture.coded(width: 6, height: 5, kind: PictureKind(hasAlpha: true)),
-            "grey": try TestPicture.coded(width: 5, height: 7, kind: PictureKind(isGrey: true)),
-        ])
+        TestAssets(
+            images: [
+                "colour": try TestPicture.coded(width: 6, height: 5, kind: PictureKind(hasAlpha: true)),
+                "grey": try TestPicture.coded(width: 5, height: 7, kind: PictureKind(isGrey: true)),
+            ], tables: ["look": try ColorTable(cube: Array(warmLook.utf8))])
     }
 }
 

@@ -61,4 +61,34 @@ struct CropTests {
         let result = try render("crop: { x: 5, y: 50%, width: 20, height: 10% }", picture, pixelsPerPoint: 3).pixels
         #expect(try result == PixelGrid(picture).part(left: 15, top: 30, width: 60, height: 6))
     }
+
+    @Test(arguments: [
+        ("ratio: 4:5", [0, 0, 24, 30], [25, 30]), ("ratio: '1:1', anchor: bottom", [0, 5, 25, 25], [25, 30]),
+        ("ratio: 2, anchor: top", [0, 0, 25, 13], [25, 30]), ("ratio: 0.5", [5, 0, 15, 30], [25, 30]),
+        ("ratio: 16:9, anchor: leading", [0, 0, 53, 30], [60, 30]), ("ratio: 1000:1", [0, 14, 25, 1], [25, 30]),
+        ("ratio: 2.5:3", [0, 0, 25, 30], [25, 30]),
+    ])
+    func `a ratio keeps the largest part of that shape`(parameters: String, box: [Int], size: [Int]) throws {
+        let picture = try TestPicture.coded(width: size[0], height: size[1])
+        let result = try render("crop: { \(parameters) }", picture)
+        #expect(
+            try result.pixels == PixelGrid(picture).part(left: box[0], top: box[1], width: box[2], height: box[3]))
+        #expect(result.step.plan.warnings.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("anchor: top", "stage 'crop' needs 'width' and 'height', or 'ratio' alone"),
+        ("width: 9", "stage 'crop' needs 'height', or 'ratio' alone"),
+        ("ratio: 1, width: 9", "'width' and 'ratio' exclude each other; write 'width' and 'height', or 'ratio'"),
+        ("ratio: 1, x: 9", "'ratio' cuts the largest part, which has no 'x' or 'y'; write 'anchor'"),
+        ("ratio: 4:0", "'ratio' expects a ratio of width to height such as 4:5 or 0.8, found '4:0'"),
+        ("ratio: 4:5:6", "'ratio' expects a ratio of width to height such as 4:5 or 0.8, found '4:5:6'"),
+        ("ratio: -1", "'ratio' expects a ratio of width to height such as 4:5 or 0.8, found '-1'"),
+        ("ratio: 1e300", "'ratio' expects a ratio of width to height such as 4:5 or 0.8, found '1e300'"),
+    ])
+    func `a size that is too little or too much is refused`(parameters: String, message: String) throws {
+        let picture = try TestPicture.coded(width: 25, height: 30)
+        let mistakes = #expect(throws: Diagnostics.self) { try render("crop: { \(parameters) }", picture) }
+        #expect(mistakes?.items.map(\.message) == [message])
+    }
 }

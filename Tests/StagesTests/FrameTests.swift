@@ -181,4 +181,96 @@ struct FrameTests {
         #expect(try render("frame: { width: 10, height: 10, mode: aspect-fill }", picture).pixels.bands == 3)
         #expect(try render("frame: { width: 10, height: 10, mode: center }", picture).pixels.bands == 3)
     }
+
+    @Test(arguments: [
+        ("4:5", [40, 30], [40, 50], [0, 10]), ("1:1", [40, 30], [40, 40], [0, 5]),
+        ("2", [40, 30], [60, 30], [10, 0]),
+        ("16:9", [30, 40], [71, 40], [20, 0]), ("4:3", [40, 30], [40, 30], [0, 0]),
+    ])
+    func `a ratio makes the smallest frame around the picture`(
+        ratio: String, size: [Int], frame: [Int], place: [Int]
+    ) throws {
+        let picture = try TestPicture.coded(width: size[0], height: size[1])
+        for scale in 1...3 {
+            let result = try render("frame: { ratio: \(ratio), background: white }", picture, scale: scale).pixels
+            #expect([result.width, result.height] == frame)
+            let part = result.part(left: place[0], top: place[1], width: size[0], height: size[1])
+            #expect(try part == PixelGrid(picture))
+        }
+    }
+
+    @Test(arguments: scalingModes)
+    func `without enlarging a small picture keeps its pixels`(mode: String) throws {
+        let picture = try TestPicture.coded(width: 20, height: 14)
+        let parameters = "width: 30, height: 30, mode: \(mode), enlarge: false, background: white"
+        for scale in 1...2 {
+            let result = try render("frame: { \(parameters) }", picture, scale: scale)
+            #expect(!result.step.plan.isEnlarging)
+            let (left, top) = ((30 * scale - 20) / 2, (30 * scale - 14) / 2)
+            let part = result.pixels.part(left: left, top: top, width: 20, height: 14)
+            #expect(try part == PixelGrid(picture))
+        }
+        // What becomes smaller is as without it.
+        let large = try TestPicture.coded(width: 80, height: 64)
+        let usual = try render("frame: { width: 30, height: 30, mode: \(mode), background: white }", large).pixels
+        #expect(try render("frame: { \(parameters) }", large).pixels == usual)
+    }
+
+    @Test func `a smart anchor without enlarging measures no more than the picture`() throws {
+        let picture = try TestPicture.coded(width: 20, height: 14)
+        let result = try render(
+            "frame: { width: 30, height: 10, mode: aspect-fill, anchor: attention, enlarge: false }", picture)
+        #expect(result.pixels.width == 30 && result.pixels.height == 10)
+    }
+
+    @Test(arguments: PictureKind.all)
+    func `the average and the color of the edge are those of what is seen`(kind: PictureKind) throws {
+        let (width, height) = (24, 16)
+        let original = try PixelGrid(TestPicture.coded(width: width, height: height, kind: kind))
+        let picture = try TestPicture.make(original)
+        for (word, isCounted) in [
+            ("average", { (_: Int, _: Int) in 1 }),
+            // Each side by itself, so that corners count twice.
+            ("edge", { x, y in (x == 0 || x == 23 ? 1 : 0) + (y == 0 || y == 15 ? 1 : 0) }),
+        ] {
+            var sums = [Double](repeating: 0, count: kind.colours)
+            var weight = 0.0
+            for y in 0..<height {
+                for x in 0..<width {
+                    let own = kind.hasAlpha ? Double(original[x, y, kind.colours]) / Double(kind.maximum) : 1
+                    let share = Double(isCounted(x, y)) * own
+                    weight += share
+                    for band in 0..<kind.colours { sums[band] += share * Double(original[x, y, band]) }
+                }
+            }
+            let result = try render("frame: { width: 24, height: 30, background: \(word) }", picture).pixels
+            #expect(result.bands == kind.colours, "it is opaque")
+            for band in 0..<kind.colours {
+                let found = Double(result[3, 2, band])
+                #expect(abs(found - sums[band] / weight) / Double(kind.maximum) <= 0.6 / 255, "\(word)")
+            }
+            #expect(result[0, 0] == result[23, 29])
+        }
+    }
+
+    @Test func `a blurred background is the picture itself, covering and soft`() throws {
+        // Red on the left, blue on the right.
+        let picture = try TestPicture.make(width: 90, height: 60, bands: 3) { x, _ in
+            x < 45 ? [250, 0, 0] : [0, 0, 250]
+        }
+        let result = try render("frame: { width: 90, height: 160, background: blur }", picture).pixels
+        #expect(result.bands == 3)
+        #expect(try result.part(left: 0, top: 50, width: 90, height: 60) == PixelGrid(picture))
+        #expect(result[2, 5, 0] > 245 && result[2, 5, 2] < 5)
+        #expect(result[87, 150, 2] > 245 && result[87, 150, 0] < 5)
+        let middle = result[45, 20]
+        #expect(abs(middle[0] - 125) < 25 && abs(middle[2] - 125) < 25)
+    }
+
+    @Test(arguments: ["blur", "average", "edge"])
+    func `a picture of which nothing is seen is on white`(word: String) throws {
+        let picture = try TestPicture.solid([10, 20, 30, 0], width: 20, height: 10)
+        let result = try render("frame: { width: 20, height: 20, background: \(word) }", picture).pixels
+        #expect(Set(result.values) == [255])
+    }
 }

@@ -131,4 +131,47 @@ struct MaskTests {
         let result = try render("mask: { image: shape }", picture, assets: TestAssets(images: ["shape": shape])).pixels
         #expect(abs(result[4, 4][3] - 64) <= 1)
     }
+
+    /// The share of each pixel in a shape with four radii, by counting 16 × 16 points.
+    @Test(arguments: [
+        ("{ all: 10, top-leading: 0 }", [0.0, 10, 10, 10]),
+        ("{ top-leading: 4.5, bottom-trailing: 13 }", [4.5, 0, 0, 13]),
+        // As in CSS, all are made smaller by the factor by which the largest two are too large for their side.
+        ("{ top-leading: 60, top-trailing: 20, bottom-leading: 10 }", [180 / 7, 60 / 7, 30 / 7, 0]),
+        ("{ top-leading: 100%, bottom-trailing: 100% }", [30, 0, 0, 30]),
+    ])
+    func `each corner has a radius of its own`(written: String, radii: [Double]) throws {
+        let (width, height) = (40, 30)
+        let result = try render(
+            "mask: { corner-radius: \(written) }", TestPicture.solid([9, 9, 9], width: width, height: height)
+        ).pixels
+        func isInside(_ x: Double, _ y: Double) -> Bool {
+            let corners = [(x, y), (40 - x, y), (x, 30 - y), (40 - x, 30 - y)]
+            return zip(corners, radii).allSatisfy { corner, radius in
+                let (dx, dy) = (radius - corner.0, radius - corner.1)
+                return dx <= 0 || dy <= 0 || dx * dx + dy * dy <= radius * radius
+            }
+        }
+        var worst = 0.0
+        for y in 0..<height {
+            for x in 0..<width {
+                let points = (0..<256).filter {
+                    isInside(Double(x) + (Double($0 % 16) + 0.5) / 16, Double(y) + (Double($0 / 16) + 0.5) / 16)
+                }.count
+                worst = max(worst, abs(Double(points) / 256 - Double(result[x, y, 3]) / 255))
+            }
+        }
+        #expect(worst < 0.12, "\(worst)")
+    }
+
+    @Test func `one radius for all corners is the same as one written for each`() throws {
+        let picture = try TestPicture.coded(width: 41, height: 30)
+        for radius in ["3", "7.5", "50%", "100"] {
+            let each = ["top-leading", "top-trailing", "bottom-leading", "bottom-trailing"].map { "\($0): \(radius)" }
+            let one = try render("mask: { corner-radius: \(radius) }", picture).pixels
+            #expect(try render("mask: { corner-radius: { all: \(radius) } }", picture).pixels == one)
+            #expect(
+                try render("mask: { corner-radius: { \(each.joined(separator: ", ")) } }", picture).pixels == one)
+        }
+    }
 }

@@ -26,10 +26,15 @@ struct PixelsPerPointTests {
             "frame: { width: 50%, height: 50%, mode: center }",
             "frame: { width: 120, height: 50%, mode: bottom-right }",
             "frame: { width: 200, height: 120, mode: aspect-fill, background: white }\ncrop: { width: 90, height: 60 }",
+            "frame: { ratio: 1:1, background: white }", "frame: { width: 120, height: 100, background: blur }",
+            "frame: { width: 100, height: 100, background: average }", "frame: { ratio: 2:3, background: edge }",
+            "frame: { width: 60, height: 55, enlarge: false }",
+            "frame: { width: 100% - 64, height: 50% + 20 }", "frame: { width: 100% - 64, height: 90 }",
         ],
         "crop": [
             "crop: { width: 120, height: 80 }", "crop: { width: 80, height: 100, x: 40, y: 20 }",
-            "crop: { width: 50%, height: 40, anchor: bottom-trailing }",
+            "crop: { width: 50%, height: 40, anchor: bottom-trailing }", "crop: { ratio: 4:5 }",
+            "crop: { width: 100% - 64, height: 50% + 20 }",
         ],
         "trim": ["inset: { all: 20 }\ntrim"],
         "inset": [
@@ -54,9 +59,22 @@ struct PixelsPerPointTests {
             "viewport: { width: 50%, height: 50%, offset: { x: 60 }, content-inset: { all: 20 } }",
             "viewport: { width: 120, height: 90, content-inset: { top: 20 }, reveal: { x: 150, y: 120, width: 40, height: 40 }, background: white }",
         ],
-        "mask": ["mask: { corner-radius: 60 }", "mask: { shape: circle }", "mask: { image: mark }"],
+        "mask": [
+            "mask: { corner-radius: { all: 60, top-leading: 0 } }",
+            "mask: { corner-radius: 60 }", "mask: { shape: circle }", "mask: { image: mark }",
+        ],
         "border": ["border: { width: 20, color: red, grow: true }", "border: { width: 10%, corner-radius: 40 }"],
-        "adjust": ["adjust: { exposure: 0.5, saturation: 0.5 }"],
+        "shadow": [
+            "shadow: { blur: 20, offset: { x: 10, y: 30 }, color: '#ff0000c0' }",
+            "shadow: { blur: 10%, offset: { y: 5% } }",
+        ],
+        "gradient": [
+            "gradient: { angle: 60, stops: [ red, { color: transparent, at: 40% } ] }",
+            "gradient: { kind: radial, center: top, fade: true, stops: [ black, transparent ] }",
+        ],
+        "adjust": ["adjust: { exposure: 0.5, saturation: 0.5 }", "adjust: { auto: levels, temperature: 4000 }"],
+        "lut": ["lut: { file: look }"],
+        "duotone": ["duotone: { dark: '#1b2a6b', light: '#ffe9c9' }"],
         "overlay": [
             "overlay: { image: mark, anchor: bottom-trailing, offset: { x: 40, y: 20 } }",
             "overlay: { image: mark, width: 100, anchor: top-leading, avoid: { x: 20, y: 10, width: 40, height: 60 }, spacing: 20 }",
@@ -113,7 +131,8 @@ struct PixelsPerPointTests {
             }
             image = try render(
                 list, picture(pixelsPerPoint), scale: scale, pixelsPerPoint: pixelsPerPoint,
-                assets: TestAssets(images: ["mark": mark])
+                assets: TestAssets(
+                    images: ["mark": mark], tables: ["look": try ColorTable(cube: Array(warmLook.utf8))])
             ).image
         }
         #expect([image.width, image.height] == [60 * scale, 45 * scale])

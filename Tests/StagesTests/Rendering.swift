@@ -103,6 +103,7 @@ func expectAgreement(_ picture: Picture, _ step: PlannedStage, _ sourceLocation:
 struct TestAssets: AssetProvider {
     var images: [String: Image] = [:]
     var pixelsPerPoint = 1
+    var tables: [String: ColorTable] = [:]
 
     var facts: [String: AssetFacts] {
         images.mapValues {
@@ -117,4 +118,6 @@ struct TestAssets: AssetProvider {
     }
 
     func picture(_ key: KeptPictureKey, make: () throws -> Picture) throws -> Picture { try make().inMemory() }
+
+    func table(_ path: ColorTablePath) throws -> ColorTable { try #require(tables[path.path]) }
 }

@@ -27,6 +27,15 @@ private let streams = [
     "sharpen: { sigma: 2 }", "sharpen: { sigma: 10 }", "blur: { sigma: 3 }", "blur: { sigma: 30 }",
     "grayscale", "tint: { color: '#0a84ff80' }", "border: { width: 20, color: '#ff000080', corner-radius: 40 }",
     "border: { width: 3%, grow: true }", "adjust: { exposure: 1 }", "adjust: { saturation: 2, brightness: 0.8 }",
+    "adjust: { temperature: 3000, saturation: 1.2 }", "adjust: { levels: { black: 20, white: 200 } }",
+    "shadow: { blur: 6, offset: { y: -30 } }", "shadow: { blur: 60, color: red }",
+    "lut: { file: look }", "duotone: { dark: '#102040', light: white }",
+    "gradient: { stops: [ transparent, black ] }",
+    "gradient: { kind: radial, fade: true, stops: [ black, transparent ] }",
+    "frame: { width: 200, height: 300, background: blur }", "frame: { ratio: 1:1, background: edge }",
+    "frame: { ratio: 3:1, background: average }", "crop: { ratio: 1:2, anchor: bottom }",
+    "frame: { width: 900, height: 4000, enlarge: false, background: white }",
+    "mask: { corner-radius: { all: 60, top-leading: 0 } }",
     "trim", "mask: { image: badge }", "overlay: { image: badge, tile: true }",
     "viewport: { width: 100, height: 1900, offset: { x: 9, y: 300 } }",
     "frame: { width: 200, height: 300, mode: aspect-fill }\nmask: { corner-radius: 20 }",
@@ -84,7 +93,8 @@ struct SequentialTests {
         let path = try TestPicture.save(picture, as: source.saver, to: folder.path("source"))
         let loaded = try TestPicture.load(path, by: source.loader)
         let badge = try TestPicture.coded(width: 60, height: 40, kind: PictureKind(hasAlpha: true))
-        let assets = TestAssets(images: ["badge": badge])
+        let assets = TestAssets(
+            images: ["badge": badge], tables: ["look": try ColorTable(cube: Array(warmLook.utf8))])
         for stream in streams {
             let steps = try steps(stream, for: [loaded], assets: assets)
             #expect(steps.allSatisfy { $0.plan.isStreaming }, "\(stream)")

@@ -116,7 +116,7 @@ import Testing
         let promised = [
             "resize", "frame", "crop", "inset", "rotate", "flip", "flatten", "opacity", "mask", "overlay", "sharpen",
             "blur", "grayscale",
-            "tint", "border", "adjust",
+            "tint", "border", "adjust", "shadow", "gradient", "duotone", "lut",
         ]
         #expect(Set(promised).isSubset(of: names))
         try runner.folder.write(try await SamplePicture.png.bytes, to: "assets/badge.png")
@@ -131,6 +131,7 @@ import Testing
             for asset in imageNames(in: example) {
                 try runner.folder.write(try await SamplePicture.png.bytes, to: asset)
             }
+            try runner.folder.write("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n", to: "assets/film.cube")
             try runner.folder.write(text, to: "p.yaml")
             let check = try await runner.run("check", "p.yaml")
             #expect(check.exit == 0, "\(name): \(check.errors)")

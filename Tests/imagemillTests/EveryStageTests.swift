@@ -114,6 +114,7 @@ struct StageExample: Sendable, CustomStringConvertible {
         where asset.hasSuffix(".png") {
             try runner.folder.write(try await SamplePicture.png.bytes, to: asset)
         }
+        try runner.folder.write("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n", to: "assets/film.cube")
         try runner.folder.write(stage.yaml + "renditions:\n  a:\n    save: \(save)\n", to: "p.yaml")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")

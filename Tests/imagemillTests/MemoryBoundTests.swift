@@ -176,6 +176,12 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         "composite: { layers: [ { source: true }, { layers: [ { source: true, alpha: 0.5 }, { color: red } ], blend: multiply } ] }",
         "sharpen",
         "border: { width: 5%, grow: true, color: '#ff000080', corner-radius: 10% }", "adjust: { saturation: 2 }",
+        "adjust: { auto: levels, temperature: 4000, saturation: 2 }", "lut: { file: look.cube }",
+        "shadow: { blur: 40, offset: { y: 30 } }", "shadow: { blur: 5% }",
+        "gradient: { angle: 30, stops: [ '#ff000080', blue ] }",
+        "gradient: { kind: radial, fade: true, stops: [ black, transparent ] }",
+        "duotone: { dark: '#1b2a6b', light: white }", "frame: { ratio: 1:1, background: blur }",
+        "frame: { width: 500, height: 400, background: edge }", "crop: { ratio: 4:5 }",
         "blur: { sigma: 3 }", "blur: { sigma: 50 }", "grayscale", "tint: { color: '#0a84ff80' }",
     ]
 
@@ -407,6 +413,11 @@ extension MemoryCase.SourceFile {
             try await runner.save("asset.png", as: "pngsave_target", [("compression", 1)]) {
                 try Self.picture(width: width, height: height, PictureKind(hasAlpha: true))
             }
+        }
+        if memoryCase.stages.contains("look.cube") {
+            // As large as editors write them.
+            let colors = (0..<33 * 33 * 33).map { "0.\($0 % 33) 0.\($0 / 33 % 33) 0.\($0 / 1089)\n" }
+            try runner.folder.write("LUT_3D_SIZE 33\n" + colors.joined(), to: "look.cube")
         }
         let (width, height) = (memoryCase.width, memoryCase.height)
         let (saver, options, name): (String, [(String, Argument)], String)

@@ -64,7 +64,9 @@ show full-page-captures 4 200 580 "$flat" captures/article/[1-3].png joined/arti
 show phone-captures 4 200 665 "$flat" captures/phone/1[0-2].png joined/phone/page.png
 follow animations && cp animated/clock-web.webp "$images/animations.webp"
 follow contact-sheets && cp sheets/photos.jpg "$images/contact-sheets.jpg"
-follow masks && show masks 3 140 140 "$flat" shapes/*.png
+follow masks && show masks 4 140 140 "$flat" shapes/*.png
+follow frames && show ratios 4 150 190 "$photo" posts/*.jpg && show shadows 4 200 190 "$flat" framed/*.png && show captions 3 200 140 "$flat" captions/*.png
+follow color && show adjust 4 180 120 "$photo" corrected/*.jpg && show looks 4 180 120 "$photo" looks/*.jpg
 follow responsive-images
 mkdir -p third
 for picture in web/lake-*.webp; do vips resize "$picture" "third/$(basename "$picture")[lossless]" 0.33333; done

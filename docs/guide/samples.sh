@@ -13,6 +13,19 @@ vips copy "$drawings/pattern.svg" ui/pattern.png
 vips svgload "$drawings/button.svg" ui/chip.png --scale 0.5
 for name in form keyboard; do vips copy "$drawings/$name.svg" "assets/$name.png"; done
 
+# A look as an editor of films exports it: cool shadows, warm lights.
+awk 'BEGIN {
+    size = 9
+    print "LUT_3D_SIZE " size
+    for (blue = 0; blue < size; blue++)
+        for (green = 0; green < size; green++)
+            for (red = 0; red < size; red++) {
+                r = red / (size - 1); g = green / (size - 1); b = blue / (size - 1)
+                light = 0.3 * r + 0.59 * g + 0.11 * b
+                print 0.04 + 0.94 * r + 0.1 * (light - 0.4), 0.03 + 0.92 * g + 0.02 * light, 0.1 + 0.78 * b - 0.08 * light
+            }
+}' > assets/film.cube
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -93,7 +93,8 @@ package struct LoadedPipeline: Sendable {
             references = PipelineFile.assets(in: text, catalogue: catalogue)
             problems = mistakes.items
         }
-        for reference in references where !assets.contains(where: { $0.reference.path == reference.path }) {
+        for reference in references
+        where !assets.contains(where: { $0.reference.path == reference.path && $0.reference.kind == reference.kind }) {
             do throws(Failure) {
                 assets.append(try Self.open(reference, beside: BytePath(path)))
             } catch {
@@ -115,7 +116,8 @@ package struct LoadedPipeline: Sendable {
         path: String, text: String, decode: (LoadedPipeline) async throws -> Void
     ) async throws -> [Diagnostic] {
         var (mistakes, seen): ([Diagnostic], Set<String>) = ([], [])
-        for reference in PipelineFile.assets(in: text, catalogue: .all) where seen.insert(reference.path).inserted {
+        for reference in PipelineFile.assets(in: text, catalogue: .all)
+        where reference.kind == .picture && seen.insert(reference.path).inserted {
             let stage = "stages: [ { overlay: { image: \(json(reference.path)) } } ]"
             let alone = "renditions: { a: { \(stage), save: { format: png } } }"
             // An asset that cannot be opened is a mistake of the pipeline.
@@ -132,6 +134,15 @@ package struct LoadedPipeline: Sendable {
     private static func open(_ reference: AssetReference, beside pipeline: BytePath) throws(Failure) -> OpenedAsset {
         let path = BytePath(reference.path)
         let full = path.bytes.first == UInt8(ascii: "/") ? path : pipeline.directory.appending(path)
+        switch reference.kind {
+        case .picture: return try openPicture(reference, path, at: full)
+        case .colorTable: return try openColorTable(reference, at: full)
+        }
+    }
+
+    private static func openPicture(
+        _ reference: AssetReference, _ path: BytePath, at full: BytePath
+    ) throws(Failure) -> OpenedAsset {
         var limits = Limits()
         limits.allowed = Set(SourceFormat.onRequest)
         let source = try OpenedSource(SourceFile(location: .path(full), identity: full, relative: path), limits: limits)
@@ -140,10 +151,33 @@ package struct LoadedPipeline: Sendable {
             throw Failure(
                 .unsupportedFormat, stage: "read", "assets cannot be in \(source.format.title); convert it to PNG")
         }
-        let message = AssetMessage(
-            path: reference.path, format: source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint)
+        let content = AssetMessage.Content.picture(
+            source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint)
         return OpenedAsset(
-            reference: reference, message: message, file: source.file, digest: try source.sha256())
+            reference: reference, message: AssetMessage(path: reference.path, content: content), file: source.file,
+            digest: try source.sha256())
+    }
+
+    /// Reads the whole table, so that a mistake in it is one of the pipeline and not of each source.
+    private static func openColorTable(
+        _ reference: AssetReference, at path: BytePath
+    ) throws(Failure) -> OpenedAsset {
+        do {
+            let file = try OpenFile.reading(path)
+            let bytes = try file.colorTableBytes()
+            _ = try ColorTable(cube: bytes)
+            return OpenedAsset(
+                reference: reference, message: AssetMessage(path: reference.path, content: .colorTable), file: file,
+                digest: Digest.of(bytes))
+        } catch let error as SystemError {
+            throw error.asSourceFailure
+        } catch let error as ColorTableError {
+            throw Failure(.corrupt, stage: "read", error.message)
+        } catch let error as Failure {
+            throw error
+        } catch {
+            throw Failure(.internal, stage: "read", "the table cannot be read", detail: "\(error)")
+        }
     }
 
     /// The digest of each asset's content, by its path as the pipeline writes it.
@@ -156,7 +190,7 @@ package struct LoadedPipeline: Sendable {
 
     /// The kind of worker that sources of these formats need.
     func workerKind(for formats: [SourceFormat]) -> WorkerKind {
-        let read = (formats + assets.map(\.message.format)).filter { !$0.isOnRequest }.map { $0.declaration.module }
+        let read = (formats + assets.compactMap(\.message.format)).filter { !$0.isOnRequest }.map { $0.declaration.module }
         let saved = file.renditions.map { $0.save.format.declaration.separateEncoder?.module }
         return WorkerKind(
             drawsText: file.drawsText, format: formats.first(where: \.isOnRequest),

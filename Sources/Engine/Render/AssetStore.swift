@@ -1,10 +1,11 @@
-// The pictures that a pipeline draws: decoded once, and kept at the sizes that are asked for.
+// The pictures that a pipeline draws: decoded once, and kept at the sizes that are asked for. And its tables of colors.
 import Pipeline
 import Stages
 
 final class AssetStore: AssetProvider {
     private(set) var facts: [String: AssetFacts] = [:]
     private var originals: [String: Picture] = [:]
+    private var tables: [String: ColorTable] = [:]
     private var kept: [Key: Picture] = [:]
     private var keptBytes = 0
     /// Most pipelines draw an asset at one or two sizes, those with percentages at as many as there are sources.
@@ -15,9 +16,27 @@ final class AssetStore: AssetProvider {
         case made(KeptPictureKey)
     }
 
-    /// Decodes an asset: upright, in sRGB, with the bits that it has.
     func add(_ message: AssetMessage, _ file: OpenFile) throws {
-        let source = try ProbedSource(file, format: message.format)
+        switch message.content {
+        case .picture(let format, let pixelsPerPoint):
+            try addPicture(message.path, file, format, pixelsPerPoint: pixelsPerPoint)
+        case .colorTable: try addTable(message.path, file)
+        }
+    }
+
+    private func addTable(_ path: String, _ file: OpenFile) throws {
+        do {
+            let table = try ColorTable(cube: file.colorTableBytes())
+            tables[path] = table
+            facts[path] = table.facts
+        } catch let error as ColorTableError {
+            throw Failure(.corrupt, stage: "decode", error.message)
+        }
+    }
+
+    /// Decodes an asset: upright, in sRGB, with the bits that it has.
+    private func addPicture(_ path: String, _ file: OpenFile, _ format: SourceFormat, pixelsPerPoint: Int) throws {
+        let source = try ProbedSource(file, format: format)
         let header = source.facts
         guard header.size.area <= Limits().maximumPixels else {
             throw Failure(
@@ -29,9 +48,9 @@ final class AssetStore: AssetProvider {
             decoded.upright(orientation: header.orientation)
         ).picture
         let picture = try converted.inMemory()
-        originals[message.path] = picture
-        facts[message.path] = AssetFacts(
-            size: picture.size, pixelsPerPoint: message.pixelsPerPoint, isGrey: picture.pixels.colour == .grey,
+        originals[path] = picture
+        facts[path] = AssetFacts(
+            size: picture.size, pixelsPerPoint: pixelsPerPoint, isGrey: picture.pixels.colour == .grey,
             depth: picture.pixels.depth, decoding: header.decodingBytes(to: picture.size.area * picture.pixels.bytes))
     }
 
@@ -50,6 +69,13 @@ final class AssetStore: AssetProvider {
         }
     }
 
+    func table(_ path: ColorTablePath) throws -> ColorTable {
+        guard let table = tables[path.path] else {
+            throw Failure(.internal, stage: "lut", "the table '\(path.path)' was not opened")
+        }
+        return table
+    }
+
     func picture(_ key: KeptPictureKey, make: () throws -> Picture) throws -> Picture { try keeping(.made(key), make) }
 
     /// A picture that was made before, or is made now and kept if there is room.
@@ -62,5 +88,21 @@ final class AssetStore: AssetProvider {
         kept[key] = picture
         keptBytes += bytes
         return picture
+    }
+}
+
+extension OpenFile {
+    /// The content of a .cube file.
+    func colorTableBytes() throws -> [UInt8] {
+        let status = try status()
+        guard status.kind == .regular else {
+            throw Failure(.notARegularFile, stage: "read", "expected a .cube file, found a folder, a pipe or a device")
+        }
+        guard status.bytes <= ColorTable.mostBytes else {
+            throw Failure(
+                .tooManyBytes, stage: "read",
+                "a .cube file has at most \(ColorTable.mostBytes) bytes, and this one has \(status.bytes)")
+        }
+        return try bytes(at: 0, count: status.bytes)
     }
 }

@@ -33,10 +33,19 @@ struct PipelineMessage: Codable, Sendable {
 }
 
 struct AssetMessage: Codable, Sendable {
+    enum Content: Codable, Sendable {
+        case picture(SourceFormat, pixelsPerPoint: Int)
+        /// A .cube file.
+        case colorTable
+    }
+
     /// The path as the pipeline writes it; a name only, never opened.
     let path: String
-    let format: SourceFormat
-    let pixelsPerPoint: Int
+    let content: Content
+
+    /// The format of a picture.
+    var format: SourceFormat? { if case .picture(let format, _) = content { format } else { nil } }
+    var pixelsPerPoint: Int { if case .picture(_, let pixelsPerPoint) = content { pixelsPerPoint } else { 1 } }
 }
 
 struct RenderMessage: Codable, Sendable {

@@ -71,15 +71,22 @@ package struct Placement: Hashable, Sendable {
     /// - Parameters:
     ///   - natural: the size at which the modes that do not scale draw the picture, in pixels.
     ///   - anchor: where a scaled picture sits in the frame; the modes that do not scale have a place of their own.
-    package init(of picture: PixelSize, natural: PixelSize, in frame: PixelSize, mode: ContentMode, anchor: Anchor) {
+    ///   - enlarges: whether a mode that scales may give the picture more pixels than it has.
+    package init(
+        of picture: PixelSize, natural: PixelSize, in frame: PixelSize, mode: ContentMode, anchor: Anchor,
+        enlarges: Bool = true
+    ) {
+        let scaled: PixelSize
         switch mode {
-        case .aspectFit: drawn = ScalingMode.aspectFit.size(of: picture, in: frame)
+        case .aspectFit: scaled = ScalingMode.aspectFit.size(of: picture, in: frame)
         case .aspectFill:
             let covering = ScalingMode.aspectFill.size(of: picture, in: frame)
-            drawn = PixelSize(max(frame.width, covering.width), max(frame.height, covering.height))
-        case .scaleToFill: drawn = frame
-        case .center, .top, .bottom, .left, .right, .topLeft, .topRight, .bottomLeft, .bottomRight: drawn = natural
+            scaled = PixelSize(max(frame.width, covering.width), max(frame.height, covering.height))
+        case .scaleToFill: scaled = frame
+        case .center, .top, .bottom, .left, .right, .topLeft, .topRight, .bottomLeft, .bottomRight: scaled = natural
         }
+        let isLarger = scaled.width > picture.width || scaled.height > picture.height
+        drawn = isLarger && !enlarges ? picture : scaled
         offset = (mode.placement ?? anchor).offset(of: drawn, in: frame)
     }
 

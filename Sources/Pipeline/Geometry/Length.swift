@@ -4,6 +4,8 @@ package enum Length: Hashable, Sendable {
     case points(Double)
     /// `50%`. It is not multiplied.
     case percent(Double)
+    /// `100% - 64`: both, added up.
+    case sum(percent: Double, points: Double)
 
     /// Whole pixels, rounded half away from zero; may be zero or negative.
     /// - Parameters:
@@ -13,6 +15,7 @@ package enum Length: Hashable, Sendable {
         switch self {
         case .points(let points): rounded(points * scale)
         case .percent(let percent): rounded(Double(side) * percent / 100)
+        case .sum: rounded(exactPixels(of: side, scale: scale))
         }
     }
 
@@ -21,36 +24,69 @@ package enum Length: Hashable, Sendable {
         switch self {
         case .points(let points): points * scale
         case .percent(let percent): Double(side) * percent / 100
+        case .sum(let percent, let points): Double(side) * percent / 100 + points * scale
         }
     }
 
+    /// Points or percents; the lesser of both in a sum, so that a length is never below 0 if this is not.
     package var amount: Double {
         switch self {
         case .points(let amount), .percent(let amount): amount
+        case .sum(let percent, let points): min(percent, points)
         }
     }
 
+    /// Points, a percentage, or both with `+` or `-` between.
     init?(_ text: String) {
-        if text.hasSuffix("%") {
-            guard let percent = finiteNumber(String(text.dropLast())) else { return nil }
-            self = .percent(percent)
-        } else {
-            guard let points = finiteNumber(text) else { return nil }
-            self = .points(points)
+        let parts = Self.terms(of: text).map { term -> Length? in
+            if term.hasSuffix("%") { return finiteNumber(String(term.dropLast())).map { .percent($0) } }
+            return finiteNumber(term).map { .points($0) }
         }
+        switch (parts.count, parts[0], parts[parts.count - 1]) {
+        case (1, let length?, _): self = length
+        case (2, .percent(let percent)?, .points(let points)?), (2, .points(let points)?, .percent(let percent)?):
+            self = .sum(percent: percent, points: points)
+        default: return nil
+        }
+    }
+
+    /// The parts of a sum, each with its sign.
+    private static func terms(of text: String) -> [String] {
+        var terms = [""]
+        // A sign begins a part, unless it is that of a number or of its exponent.
+        var isAfterNumber = false
+        for character in text {
+            if "+-".contains(character), isAfterNumber {
+                terms.append(String(character))
+                isAfterNumber = false
+            } else if character == " " {
+                // Spaces are around signs only.
+                guard isAfterNumber || terms.count > 1 else { return [text] }
+                if !isAfterNumber { continue }
+                terms[terms.count - 1].append(character)
+            } else {
+                terms[terms.count - 1].append(character)
+                isAfterNumber = !"eE+-".contains(character)
+            }
+        }
+        return terms.dropLast().map { term in String(term.reversed().drop { $0 == " " }.reversed()) } + [
+            terms[terms.count - 1]
+        ]
     }
 }
 
 extension Length: ParameterValue {
     package static var expectation: String { "a length: points such as 120, or a percentage such as 50%" }
     package static var schema: JSONValue {
-        ["anyOf": [["type": "number"], ["type": "string", "pattern": "^[-+]?[0-9.]+%?$"]]]
+        ["anyOf": [["type": "number"], ["type": "string", "pattern": .string("^([-+]?[0-9.]+%?|\(sumPattern))$")]]]
     }
+    /// A percentage and points, in any order.
+    fileprivate static let sumPattern = "[-+]?[0-9.]+(% *[-+] *[0-9.]+| *[-+] *[0-9.]+%)"
     package static var placeholder: Length { .points(1) }
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Length? {
         guard let text = node.text, let length = Length(text) else { return nil }
-        guard abs(length.amount) <= Double(maximumCoordinate) else {
+        guard length.parts.allSatisfy({ abs($0) <= Double(maximumCoordinate) }) else {
             log.problem(node.position, "the length '\(text)' is larger than any picture")
             return nil
         }
@@ -61,11 +97,20 @@ extension Length: ParameterValue {
         switch self {
         case .points(let points): writtenNumber(points)
         case .percent(let percent): writtenNumber(percent) + "%"
+        case .sum(let percent, let points):
+            "\(writtenNumber(percent))% \(points < 0 ? "-" : "+") \(writtenNumber(abs(points)))"
+        }
+    }
+
+    fileprivate var parts: [Double] {
+        switch self {
+        case .points(let amount), .percent(let amount): [amount]
+        case .sum(let percent, let points): [percent, points]
         }
     }
 }
 
-/// A length above zero: a size.
+/// A length above zero: a size. A sum that is not comes out as the least that there is.
 package struct PositiveLength: ParameterValue, Hashable {
     package let length: Length
 
@@ -73,16 +118,26 @@ package struct PositiveLength: ParameterValue, Hashable {
 
     package func pixels(of side: Int, scale: Double) -> Int { max(1, length.pixels(of: side, scale: scale)) }
 
+    /// The same, exactly: for a radius or a sigma, which need not be whole.
+    package func exactPixels(of side: Int, scale: Double) -> Double {
+        max(0, length.exactPixels(of: side, scale: scale))
+    }
+
     /// It does not depend on a picture.
     package var isPoints: Bool { if case .points = length { true } else { false } }
 
     package static var expectation: String { "a length above 0: points such as 120, or a percentage such as 50%" }
     package static var schema: JSONValue {
-        ["anyOf": [["type": "number", "exclusiveMinimum": 0], ["type": "string", "pattern": "^\\+?[0-9.]+%?$"]]]
+        [
+            "anyOf": [
+                ["type": "number", "exclusiveMinimum": 0],
+                ["type": "string", "pattern": .string("^(\\+?[0-9.]+%?|\(Length.sumPattern))$")],
+            ]
+        ]
     }
     package static var placeholder: PositiveLength { PositiveLength(.points(1)) }
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> PositiveLength? {
-        guard let length = Length.read(node, &log), length.amount > 0 else { return nil }
+        guard let length = Length.read(node, &log), length.parts.contains(where: { $0 > 0 }) else { return nil }
         return PositiveLength(length)
     }
     package var written: String { length.written }

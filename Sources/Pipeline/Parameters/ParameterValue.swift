@@ -61,7 +61,14 @@ package struct ReadingLog: Sendable {
 
 /// An asset as a pipeline names it.
 package struct AssetReference: Equatable, Sendable {
+    package enum Kind: Sendable {
+        case picture
+        /// A .cube file.
+        case colorTable
+    }
+
     /// The path as written; relative to the pipeline file.
     package let path: String
+    package let kind: Kind
     package let position: Position
 }

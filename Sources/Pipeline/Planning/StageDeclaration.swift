@@ -141,6 +141,8 @@ package enum Measurement: Hashable, Sendable, Codable {
     case box(left: Double, top: Double, width: Double, height: Double)
     /// Offsets along one axis, 0…1.
     case offsets([Double])
+    /// The darkest and the lightest color value, 0…1.
+    case levels(black: Double, white: Double)
 
     /// Whether it can be of any picture. It comes from a worker, so this must be asked before it is used.
     package var isPlausible: Bool {
@@ -148,6 +150,7 @@ package enum Measurement: Hashable, Sendable, Codable {
             switch self {
             case .box(let left, let top, let width, let height): [left, top, width, height]
             case .offsets(let offsets): offsets
+            case .levels(let black, let white): [black, white]
             }
         return numbers.count <= 1_000_000 && numbers.allSatisfy { (0...1).contains($0) }
     }

@@ -13,8 +13,25 @@ package struct AssetPath: ParameterValue, Hashable {
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> AssetPath? {
         guard let text = node.text, !node.isNull, !text.utf8.contains(0) else { return nil }
-        log.asset(AssetReference(path: text, position: node.position))
+        log.asset(AssetReference(path: text, kind: .picture, position: node.position))
         return AssetPath(text)
+    }
+
+    package var written: String { path }
+}
+
+/// A .cube file that a pipeline uses: its path as written, relative to the pipeline file.
+package struct ColorTablePath: ParameterValue, Hashable {
+    package let path: String
+
+    package static var expectation: String { "the path of a .cube file, relative to the pipeline file" }
+    package static var schema: JSONValue { ["type": "string"] }
+    package static var placeholder: ColorTablePath { ColorTablePath(path: "") }
+
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> ColorTablePath? {
+        guard let text = node.text, !node.isNull, !text.utf8.contains(0) else { return nil }
+        log.asset(AssetReference(path: text, kind: .colorTable, position: node.position))
+        return ColorTablePath(path: text)
     }
 
     package var written: String { path }

@@ -61,10 +61,34 @@ extension Picture {
     /// - Parameter watch: finds out whether that changes a pixel.
     package func flattened(onto ink: Ink, watch: AlphaWatch? = nil) throws -> Picture {
         guard hasAlpha else { return self }
-        let image = if let watch { try image.watched(by: watch) } else { image }
+        let watched = if let watch { with(try image.watched(by: watch)) } else { self }
+        return try watched.flattened(onto: components(of: ink))
+    }
+
+    /// The same for a color in the picture's own numbers.
+    func flattened(onto numbers: [Double]) throws -> Picture {
         // In floating point, since libvips cuts off what it should round.
-        return try storing(
-            image.cast(.float).flatten(background: components(of: ink), maximumAlpha: white), hasAlpha: false)
+        try storing(image.cast(.float).flatten(background: numbers, maximumAlpha: white), hasAlpha: false)
+    }
+
+    /// Composites onto other pixels: source-over on premultiplied values.
+    /// - Parameter under: colors in this picture's numbers, multiplied by their alpha, and alpha, which is its last
+    ///   band as it is this picture's.
+    func composited(over under: Image) throws -> Picture {
+        let premultiplied = try image.premultiply(maximumAlpha: white)
+        let uncovered = try premultiplied.extractBands(from: image.bands - 1, count: 1).linear([-1 / white], [1])
+        return try storing(premultiplied.add(under.multiply(uncovered)).unpremultiply(maximumAlpha: white))
+    }
+
+    /// Other pixels composited onto this picture.
+    /// - Parameter over: as `under` for the other way round, also if this picture has no alpha.
+    func composited(under over: Image) throws -> Picture {
+        let uncovered = try over.extractBands(from: over.bands - 1, count: 1).linear([-1 / white], [1])
+        guard hasAlpha else {
+            return try storing(image.multiply(uncovered).add(over.extractBands(from: 0, count: over.bands - 1)))
+        }
+        let premultiplied = try image.premultiply(maximumAlpha: white)
+        return try storing(premultiplied.multiply(uncovered).add(over).unpremultiply(maximumAlpha: white))
     }
 
     /// Composites onto a colour that is neither opaque nor transparent: source-over on premultiplied values.

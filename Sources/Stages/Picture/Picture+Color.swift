@@ -36,7 +36,8 @@ extension Picture {
         try filled(components(of: ink) + (hasAlpha ? [ink.color.alpha * white] : []), size: size, hasAlpha: hasAlpha)
     }
 
-    private func filled(_ numbers: [Double], size: PixelSize, hasAlpha: Bool) throws -> Picture {
+    /// The same for numbers of the picture, and alpha if it has one.
+    func filled(_ numbers: [Double], size: PixelSize, hasAlpha: Bool) throws -> Picture {
         let pixel = try Image.black(width: 1, height: 1, bands: numbers.count)
         let painted = try storing(
             pixel.linear(Array(repeating: 0, count: numbers.count), numbers), hasAlpha: hasAlpha)

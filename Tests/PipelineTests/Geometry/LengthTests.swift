@@ -16,7 +16,37 @@ struct LengthTests {
         #expect(read(Length.self, text, quoted: true).value == length)
     }
 
-    @Test(arguments: ["", "abc", "10px", "%", "50 %", "50%%", "0x10", ".inf", "nan", "1-2", "1,5", "١٢"])
+    @Test(
+        arguments: [
+            ("100% - 64", .sum(percent: 100, points: -64)), ("100%-64", .sum(percent: 100, points: -64)),
+            ("50% + 8.5", .sum(percent: 50, points: 8.5)), ("8 + 50%", .sum(percent: 50, points: 8)),
+            ("-8-50%", .sum(percent: -50, points: -8)), ("1e1% - 1e-1", .sum(percent: 10, points: -0.1)),
+        ] as [(String, Length)])
+    func `a percentage and points add up`(text: String, length: Length) {
+        let (value, log) = read(Length.self, text)
+        #expect(value == length)
+        #expect(log.problems.isEmpty)
+        #expect(value.flatMap { read(Length.self, $0.written).value } == length)
+    }
+
+    @Test func `a sum is worked out before it is rounded, and its points are multiplied by the scale`() {
+        let length = Length.sum(percent: 50, points: -3.25)
+        #expect(length.exactPixels(of: 101, scale: 1) == 47.25)
+        #expect(length.pixels(of: 101, scale: 1) == 47)
+        #expect(length.pixels(of: 101, scale: 2) == 44)
+        #expect(PositiveLength(.sum(percent: 100, points: -64)).pixels(of: 50, scale: 1) == 1)
+        #expect(PositiveLength(.sum(percent: 100, points: -64)).exactPixels(of: 50, scale: 1) == 0)
+    }
+
+    @Test(arguments: [("100% - 64", true), ("-100% + 64", true), ("-100% - 64", false), ("0% - 1", false)])
+    func `a size may be a sum that can be above zero`(text: String, isSize: Bool) {
+        #expect((read(PositiveLength.self, text).value != nil) == isSize)
+    }
+
+    @Test(arguments: [
+        "", "abc", "1% + 2%", "1 - 2", "100% - 64 - 2", "100% 64", "100% -", "+ 5%", "5% + + 4", "5 % + 4", "10px", "%",
+        "50 %", "50%%", "0x10", ".inf", "nan", "1-2", "1,5", "١٢",
+    ])
     func `anything else is no length`(text: String) {
         #expect(read(Length.self, text).value == nil)
     }
@@ -40,6 +70,8 @@ struct LengthTests {
         #expect(Length.points(-0.5).written == "-0.5")
         #expect(Length.percent(12.5).written == "12.5%")
         #expect(PositiveLength(.percent(50)).written == "50%")
+        #expect(Length.sum(percent: 100, points: -64).written == "100% - 64")
+        #expect(Length.sum(percent: 50, points: 0.5).written == "50% + 0.5")
     }
 
     @Test(arguments: 1...9)

@@ -248,7 +248,7 @@ struct PipelineDrawing {
     private func drawing(for source: DrawnSource) -> SchemaDrawing {
         SchemaDrawing(
             definitions: Self.definitions, sides: (source.width, source.height),
-            assets: DrawnAsset.allCases.map(\.rawValue)
+            assets: DrawnAsset.allCases.map(\.rawValue), table: DrawnTable.name
         ) { random in
             guard random.chance(0.5) else { return .list([]) }
             var inner = PipelineDrawing()

@@ -246,3 +246,10 @@ enum DrawnAsset: String, CaseIterable, Sendable {
     case photo = "photo.jpg"
     case deep = "deep.png"
 }
+
+/// A table of colors that stages may use: a soft look, so that pixels that are nearly alike stay so.
+enum DrawnTable {
+    static let name = "look.cube"
+    static let text =
+        "LUT_3D_SIZE 2\n0 0.05 0.1\n1 0.2 0\n0.1 0.9 0\n1 1 0.1\n0 0.1 0.8\n0.9 0.2 0.9\n0.1 0.9 0.9\n1 0.95 0.9\n"
+}

@@ -17,7 +17,8 @@ struct ExpectedSize {
             switch use.key {
             case "frame", "tile", "viewport":
                 return size(sides, before: before, scale: scale)
-            case "flip", "flatten", "opacity", "mask", "overlay", "sharpen", "blur", "grayscale", "tint", "adjust":
+            case "flip", "flatten", "opacity", "mask", "overlay", "sharpen", "blur", "grayscale", "tint", "adjust",
+                "gradient", "duotone", "lut":
                 return before
             case "rotate":
                 guard let angle = use.value["angle"]?.word.flatMap(Double.init) else { return nil }

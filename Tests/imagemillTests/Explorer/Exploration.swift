@@ -91,6 +91,7 @@ final class Exploration: Sendable {
             try source.write(into: runner.folder.path("in/s"))
             try source.writeTwins(of: runner.folder.path("in/s"), into: twins.map { runner.folder.path("in/" + $0) })
         }
+        try runner.folder.write(DrawnTable.text, to: DrawnTable.name)
         try runner.folder.write(drawn.pipeline.text, to: "p.yaml")
         var findings: [Finding] = []
         let results = try await run("p.yaml", "in", to: "out", &findings)

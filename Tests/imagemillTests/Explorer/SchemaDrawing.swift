@@ -11,6 +11,8 @@ struct SchemaDrawing {
     let sides: (width: Int, height: Int)
     /// Pictures that stages may draw.
     let assets: [String]
+    /// A .cube file.
+    let table: String
     /// Draws a list of stages that are within a stage.
     let stages: (inout SeededGenerator) throws -> Written
 
@@ -83,22 +85,27 @@ struct SchemaDrawing {
                 let candidate = candidate(&random)
                 if candidate.wholeMatch(of: expression) != nil { return candidate }
             }
-        } else if key.hasSuffix("color") || key.hasSuffix("background") {
+        } else if key.hasSuffix("color") || key.hasSuffix("background")
+            || ["stops", "dark", "light"].contains(key)
+        {
             return random.pick(Self.colors)
         } else if key == "image" {
             return random.pick(assets)
+        } else if key == "file" {
+            return table
         }
         throw UnknownKind(key: key, schema: schema)
     }
 
-    /// A length or a size.
+    /// A length, a size or a ratio.
     private func candidate(_ random: inout SeededGenerator) -> String {
         let percent = Self.written(random.pick([50, 100, random.magnitude(3...180).rounded(), random.number(1...120)]))
         let (width, height) = (side(sides.width, &random), side(sides.height, &random))
         let flag = random.pick(["", "", ">", "<", "!", "^", "^>"])
         return random.pick([
             percent + "%", "-\(percent)%", "\(width)x\(height)\(flag)", "\(width)x\(height)>", "\(width)x",
-            "x\(height)>", "\(width)", "\(width)x>",
+            "x\(height)>", "\(width)", "\(width)x>", "\(percent)% - \(random.whole(1...20))", "100% + \(height)",
+            random.pick(["4:5", "16:9", "1:1", "1.91:1", "0.7"]),
         ])
     }
 

@@ -52,7 +52,7 @@ package struct Blur: Stage {
 
     /// A wide blur costs as much as its width for every pixel: minutes for a photo. On a picture shrunk by the same
     /// factor it costs next to nothing, and enlarging it adds no visible error to what is smooth anyway.
-    private static func blurred(_ image: Image, sigma: Double) throws -> Image {
+    static func blurred(_ image: Image, sigma: Double) throws -> Image {
         let size = PixelSize(image.width, image.height)
         let small = worked(size, sigma: sigma)
         guard small != size else { return try image.gaussblur(sigma: sigma) }

@@ -19,6 +19,8 @@ extension StageCatalogue {
         Border.self,
         Overlay.self,
         Composite.self,
+        Text.self,
+        Caption.self,
         Sharpen.self,
         Blur.self,
         Adjust.self,

@@ -41,6 +41,12 @@ let everyStage = [
     "border: { width: 1, grow: true }", "border: { width: 10%, color: '#ff000080', grow: true, corner-radius: 4 }",
     "border: { width: 3, color: white, grow: true, corner-radius: 50% }",
     "adjust: { exposure: 0.5, contrast: 1.2 }", "adjust: { saturation: 0.3, gamma: 1.4 }", "adjust: { gamma: 1 }",
+    "text: { text: Hi, size: 9 }",
+    "text: { text: Hi, size: 50%, color: '#ff000080', background: '#80808040', padding: 2 }",
+    "text: { text: 'H {width}', size: 8, tile: true, outline: { width: 1, color: '#00ff00' }, shadow: { blur: 1 } }",
+    "caption: { text: Hi, size: 8 }", "caption: { text: Hi, strip: '#ff000080', color: '#00ff00', edge: top }",
+    "composite: { layers: [ { source: true }, { text: { text: Hi, color: red } } ] }",
+    "overlay: { image: colour, stages: [ { text: { text: Hi } } ] }",
     "sharpen", "blur: { sigma: 2 }", "grayscale", "tint: { color: '#0a84ff' }", "tint: { color: '#80808080' }",
 ]
 

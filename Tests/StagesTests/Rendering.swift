@@ -2,6 +2,7 @@
 import Pipeline
 import TestSupport
 import Testing
+import Typesetting
 import Vips
 
 @testable import Stages
@@ -117,4 +118,8 @@ struct TestAssets: AssetProvider {
     }
 
     func picture(_ key: KeptPictureKey, make: () throws -> Picture) throws -> Picture { try make().inMemory() }
+
+    func fonts(_ file: AssetPath?) throws -> FontLibrary {
+        try #require(FontLibrary(file: file.map { Checkout.path + "/Tests/Fixtures/fonts/\($0.path)" }))
+    }
 }

@@ -27,6 +27,8 @@ private let streams = [
     "sharpen: { sigma: 2 }", "sharpen: { sigma: 10 }", "blur: { sigma: 3 }", "blur: { sigma: 30 }",
     "grayscale", "tint: { color: '#0a84ff80' }", "border: { width: 20, color: '#ff000080', corner-radius: 40 }",
     "border: { width: 3%, grow: true }", "adjust: { exposure: 1 }", "adjust: { saturation: 2, brightness: 0.8 }",
+    "text: { text: Hi, anchor: bottom-right }", "text: { text: Hi, size: 50%, color: '#ff0000' }",
+    "text: { text: Hi, tile: true }", "caption: { text: Hi }", "caption: { text: Hi, edge: top }",
     "trim", "mask: { image: badge }", "overlay: { image: badge, tile: true }",
     "viewport: { width: 100, height: 1900, offset: { x: 9, y: 300 } }",
     "frame: { width: 200, height: 300, mode: aspect-fill }\nmask: { corner-radius: 20 }",

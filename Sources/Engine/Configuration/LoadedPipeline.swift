@@ -7,6 +7,9 @@ import Stages
 package struct LoadedPipeline: Sendable {
     package let file: PipelineFile
     let assets: [OpenedAsset]
+    let fonts: [OpenedFont]
+    /// The digest of the fonts that are installed; nil if no text is drawn.
+    let installedFonts: String?
     private let path: String
     private let token = Token()
 
@@ -24,6 +27,16 @@ package struct LoadedPipeline: Sendable {
         let file: OpenFile
         let digest: String
     }
+
+    /// A font file.
+    struct OpenedFont: Sendable {
+        let reference: AssetReference
+        let bytes: [UInt8]
+        let digest: String
+    }
+
+    /// The largest font file, in bytes; those of all Chinese characters have 20 million.
+    private static let largestFont = 64 << 20
 
     /// The largest pipeline file, in bytes.
     private static let largest = 1 << 20
@@ -85,6 +98,7 @@ package struct LoadedPipeline: Sendable {
             try PipelineFile(text: text, file: path, catalogue: catalogue)
         }
         var assets: [OpenedAsset] = []
+        var fonts: [OpenedFont] = []
         var problems: [Diagnostic] = []
         let references: [AssetReference]
         switch read {
@@ -93,9 +107,13 @@ package struct LoadedPipeline: Sendable {
             references = PipelineFile.assets(in: text, catalogue: catalogue)
             problems = mistakes.items
         }
-        for reference in references where !assets.contains(where: { $0.reference.path == reference.path }) {
+        var seen: Set<String> = []
+        for reference in references where seen.insert(reference.path).inserted {
             do throws(Failure) {
-                assets.append(try Self.open(reference, beside: BytePath(path)))
+                switch reference.kind {
+                case .picture: assets.append(try Self.open(reference, beside: BytePath(path)))
+                case .font: fonts.append(try Self.openFont(reference, beside: BytePath(path)))
+                }
             } catch {
                 let home = reference.path.hasPrefix("~/") ? "; ~ means nothing in a pipeline: write the whole path" : ""
                 let message = "the asset '\(reference.path)' cannot be used: \(error.message)\(home)"
@@ -105,7 +123,8 @@ package struct LoadedPipeline: Sendable {
         guard problems.isEmpty, case .success(let file) = read else {
             throw Diagnostics(file: path, text: text, items: problems)
         }
-        (self.file, self.path, self.assets) = (file, path, assets)
+        (self.file, self.path, self.assets, self.fonts) = (file, path, assets, fonts)
+        installedFonts = file.texts.isEmpty ? nil : InstalledFonts.digest()
     }
 
     /// The mistakes in the contents of the assets that a pipeline names, whatever else is wrong with it. Each asset is
@@ -115,7 +134,8 @@ package struct LoadedPipeline: Sendable {
         path: String, text: String, decode: (LoadedPipeline) async throws -> Void
     ) async throws -> [Diagnostic] {
         var (mistakes, seen): ([Diagnostic], Set<String>) = ([], [])
-        for reference in PipelineFile.assets(in: text, catalogue: .all) where seen.insert(reference.path).inserted {
+        for reference in PipelineFile.assets(in: text, catalogue: .all)
+        where reference.kind == .picture && seen.insert(reference.path).inserted {
             let stage = "stages: [ { overlay: { image: \(json(reference.path)) } } ]"
             let alone = "renditions: { a: { \(stage), save: { format: png } } }"
             // An asset that cannot be opened is a mistake of the pipeline.
@@ -131,7 +151,7 @@ package struct LoadedPipeline: Sendable {
 
     private static func open(_ reference: AssetReference, beside pipeline: BytePath) throws(Failure) -> OpenedAsset {
         let path = BytePath(reference.path)
-        let full = path.bytes.first == UInt8(ascii: "/") ? path : pipeline.directory.appending(path)
+        let full = Self.path(of: reference, beside: pipeline)
         var limits = Limits()
         limits.allowed = Set(SourceFormat.onRequest)
         let source = try OpenedSource(SourceFile(location: .path(full), identity: full, relative: path), limits: limits)
@@ -146,9 +166,34 @@ package struct LoadedPipeline: Sendable {
             reference: reference, message: message, file: source.file, digest: try source.sha256())
     }
 
-    /// The digest of each asset's content, by its path as the pipeline writes it.
+    private static func path(of reference: AssetReference, beside pipeline: BytePath) -> BytePath {
+        let path = BytePath(reference.path)
+        return path.bytes.first == UInt8(ascii: "/") ? path : pipeline.directory.appending(path)
+    }
+
+    private static func openFont(_ reference: AssetReference, beside pipeline: BytePath) throws(Failure) -> OpenedFont {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try OpenFile.contents(path(of: reference, beside: pipeline), limit: largestFont)
+        } catch {
+            throw error.asSourceFailure
+        }
+        let marks: [[UInt8]] = [
+            [0, 1, 0, 0], Array("true".utf8), Array("OTTO".utf8), Array("ttcf".utf8),
+            Array("wOFF".utf8), Array("wOF2".utf8), [0x80, 1],
+        ]
+        guard marks.contains(where: bytes.starts) else {
+            throw Failure(
+                .unsupportedFormat, stage: "read",
+                "expected a TrueType, OpenType, WOFF or Type 1 font, found none in it")
+        }
+        return OpenedFont(reference: reference, bytes: bytes, digest: Digest.of(bytes))
+    }
+
+    /// The digest of each asset's and each font's content, by its path as the pipeline writes it.
     var assetDigests: [String: String] {
-        Dictionary(assets.map { ($0.reference.path, $0.digest) }) { first, _ in first }
+        let digests = assets.map { ($0.reference.path, $0.digest) } + fonts.map { ($0.reference.path, $0.digest) }
+        return Dictionary(digests) { first, _ in first }
     }
 
     /// The message of each asset, and the digest of its content.
@@ -164,7 +209,9 @@ package struct LoadedPipeline: Sendable {
     }
 
     func message(id: Int, kind: WorkerKind, limits: Limits) -> PipelineMessage {
-        PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), kind: kind, limits: limits)
+        PipelineMessage(
+            id: id, name: path, text: file.text, assets: assets.map(\.message), fonts: fonts.map(\.reference.path),
+            kind: kind, limits: limits)
     }
 
     /// The renditions that cannot be saved, because this system's libvips lacks an encoder.
@@ -174,9 +221,10 @@ package struct LoadedPipeline: Sendable {
         return Diagnostics(file: path, text: file.text, items: problems)
     }
 
-    /// What is wrong with an asset that a worker could not decode.
+    /// What is wrong with an asset that a worker could not decode, or with a font.
+    /// - Parameter index: its place among the assets, and the fonts after them.
     func diagnostics(asset index: Int, _ failure: Failure) -> Diagnostics {
-        let reference = assets[index].reference
+        let reference = (assets.map(\.reference) + fonts.map(\.reference))[index]
         let detail = failure.detail.map { " (\($0))" } ?? ""
         let problem = Diagnostic(
             reference.position, "the asset '\(reference.path)' cannot be used: \(failure.message)\(detail)")

@@ -1,12 +1,17 @@
 // The pictures that a pipeline draws: decoded once, and kept at the sizes that are asked for.
 import Pipeline
 import Stages
+import Typesetting
 
 final class AssetStore: AssetProvider {
     private(set) var facts: [String: AssetFacts] = [:]
     private var originals: [String: Picture] = [:]
     private var kept: [Key: Picture] = [:]
     private var keptBytes = 0
+    /// By the path of a font file as the pipeline writes it; nil for the fonts that are installed.
+    private var fonts: [String?: FontLibrary] = [:]
+    /// Kept open for as long as their fonts are read.
+    private var fontFiles: [OpenFile] = []
     /// Most pipelines draw an asset at one or two sizes, those with percentages at as many as there are sources.
     private static let mostKeptBytes = CostModel.keptAssets
 
@@ -33,6 +38,24 @@ final class AssetStore: AssetProvider {
         facts[message.path] = AssetFacts(
             size: picture.size, pixelsPerPoint: message.pixelsPerPoint, isGrey: picture.pixels.colour == .grey,
             depth: picture.pixels.depth)
+    }
+
+    /// Reads a font. The file has no name, and must not be found by one.
+    func add(font path: String, _ file: OpenFile) throws {
+        guard let library = FontLibrary(file: "/proc/self/fd/\(file.descriptor)") else {
+            throw Failure(.corrupt, stage: "read", "it is not a font that can be read")
+        }
+        fonts[path] = library
+        fontFiles.append(file)
+    }
+
+    func fonts(_ file: AssetPath?) throws -> FontLibrary {
+        if let known = fonts[file?.path] { return known }
+        guard file == nil, let library = FontLibrary() else {
+            throw Failure(.internal, stage: "read", "the fonts of this system cannot be read")
+        }
+        fonts[nil] = library
+        return library
     }
 
     func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture {

@@ -3,11 +3,12 @@ import Pipeline
 
 /// What the supervisor asks. Descriptors travel beside the message, in the order named here.
 enum Request: Codable, Sendable {
-    /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`. Answer: `assets`.
+    /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`, and each font. Answer:
+    /// `assets`.
     case prepare(PipelineMessage)
-    /// Read a header, that of a page if one is asked for, and keep the source open. Beside it: the source. Answer:
-    /// `facts`.
-    case probe(SourceFormat, page: Int? = nil)
+    /// Read a header, that of a page if one is asked for, and keep the source open; with `words`, also what metadata say
+    /// in words. Beside it: the source. Answer: `facts`.
+    case probe(SourceFormat, page: Int? = nil, words: Bool = false)
     /// Look at the source of the last probe, or at a set, for stages whose plan depends on what is in the picture.
     /// Answer: `measured`.
     case measure(RenderMessage)
@@ -27,6 +28,8 @@ struct PipelineMessage: Codable, Sendable {
     let text: String
     /// Each asset once.
     let assets: [AssetMessage]
+    /// The paths of font files as the pipeline writes them.
+    var fonts: [String] = []
     /// The first pipeline decides the kind of the worker; the others are of the same.
     var kind = WorkerKind()
     let limits: Limits
@@ -44,6 +47,8 @@ struct RenderMessage: Codable, Sendable {
     let source: SourceMessage
     /// What was measured on the source before.
     var measurements: [StageMeasurement] = []
+    /// What texts say of the source; nil if the pipeline has none.
+    var texts: TextValues?
     /// Places of renditions in the plan that are not wanted: no output comes for them, and nothing is said of them.
     var omitted: Set<Int> = []
     /// What thumbnails for file managers say of their source; nil if there are none.
@@ -77,7 +82,7 @@ enum Reply: Codable, Sendable {
     case needsMember(Int)
     case readable(Bool)
     case failed(Failure)
-    /// An asset cannot be used: its index, and why.
+    /// An asset or a font cannot be used: its index, fonts after assets, and why.
     case assetFailed(Int, Failure)
     /// Pictures cannot be saved in a format of the pipeline; libvips' words.
     case cannotSave(OutputFormat, String)

@@ -7,7 +7,6 @@ extension Renderer {
     func render(
         _ rendition: RenditionPlan, from start: Frames, resized: Bool, _ metadata: SourceMetadata, to output: OpenFile
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
-        let context = RenderContext(assets: assets)
         // Turned once: encoders that take a whole picture, and stages that read rows twice, would turn it for each use.
         let isTurned = plan.load.beginning == .scaled && plan.source.orientation > 1
         let start = isTurned ? try start.map { try $0.inMemory() } : start

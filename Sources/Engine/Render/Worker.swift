@@ -78,8 +78,8 @@ private struct WorkerState {
         case .tryReading(let format): return reply { worker in .readable(try worker.tryReading(format)) }
         case _ where !sandbox.isEntered:
             return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
-        case .probe(let format, let page):
-            return reply { worker in .facts(try worker.probe(format, page: page, files)) }
+        case .probe(let format, let page, let words):
+            return reply { worker in .facts(try worker.probe(format, page: page, words: words, files)) }
         case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
         case .render(let message):
             return reply { worker in .rendered(try worker.render(message, files: files, member: member)) }
@@ -95,7 +95,7 @@ private struct WorkerState {
             return .failed(
                 Failure(.internal, stage: "read", "the worker process cannot be shut in", detail: error.description))
         }
-        guard files.count == message.assets.count,
+        guard files.count == message.assets.count + message.fonts.count,
             let file = try? PipelineFile(text: message.text, file: message.name, catalogue: .complete)
         else { return .failed(Failure(.internal, stage: "read", "the worker does not understand the pipeline")) }
         for format in Set(file.renditions.map(\.save.format)).subtracting(savable) {
@@ -108,6 +108,13 @@ private struct WorkerState {
                 try assets.add(asset, files[index])
             } catch {
                 return .assetFailed(index, failure(from: error, stage: "decode"))
+            }
+        }
+        for (index, font) in zip(message.assets.count..., message.fonts) {
+            do {
+                try assets.add(font: font, files[index])
+            } catch {
+                return .assetFailed(index, failure(from: error, stage: "read"))
             }
         }
         let planner = Planner(pipeline: file, assets: assets.facts, limits: message.limits)
@@ -128,7 +135,9 @@ private struct WorkerState {
         return CodecTrial.canRead(format)
     }
 
-    private mutating func probe(_ format: SourceFormat, page: Int?, _ files: [OpenFile]) throws -> SourceFacts {
+    private mutating func probe(
+        _ format: SourceFormat, page: Int?, words: Bool, _ files: [OpenFile]
+    ) throws -> SourceFacts {
         source = nil
         guard kind.reads(format) else {
             throw Failure(.internal, stage: "read", "a worker of another kind was given \(format.title)")
@@ -136,7 +145,7 @@ private struct WorkerState {
         guard let file = files.first, files.count == 1 else {
             throw Failure(.internal, stage: "read", "a request came without its source")
         }
-        let probed = try ProbedSource(file, format: format, page: page)
+        let probed = try ProbedSource(file, format: format, page: page, words: words)
         source = probed
         // What a large picture has left is not counted for a smaller one. One that is as large finds its buffers again.
         let pixels = probed.facts.pixelBytes
@@ -149,7 +158,8 @@ private struct WorkerState {
         _ message: RenderMessage, _ member: @escaping (Int) throws -> OpenFile
     ) throws -> [StageMeasurement] {
         let prepared = try prepared(message)
-        let measuring = Measuring(planner: prepared.planner, assets: prepared.assets, colours: colours(prepared))
+        let measuring = Measuring(
+            planner: planner(prepared, message), assets: prepared.assets, colours: colours(prepared))
         switch message.source {
         case .picture(let pixelsPerPoint): return try measuring.measure(try probed(), pixelsPerPoint: pixelsPerPoint)
         case .set(let members): return try measuring.measure(SetSource(members: members, open: member))
@@ -160,13 +170,14 @@ private struct WorkerState {
         _ message: RenderMessage, files: [OpenFile], member: @escaping (Int) throws -> OpenFile
     ) throws -> RenderResult {
         let prepared = try prepared(message)
+        let planner = planner(prepared, message)
         let plan: SourcePlan
         switch message.source {
         case .picture(let pixelsPerPoint):
-            plan = try prepared.planner.plan(
+            plan = try planner.plan(
                 try probed().facts, pixelsPerPoint: pixelsPerPoint, measurements: message.measurements.byPath)
         case .set(let members):
-            plan = try prepared.planner.plan(set: members, measurements: message.measurements.byPath)
+            plan = try planner.plan(set: members, measurements: message.measurements.byPath)
         }
         let wanted = plan.renditions.indices.filter { !message.omitted.contains($0) }
         guard files.count == wanted.count else {
@@ -191,6 +202,17 @@ private struct WorkerState {
             throw Failure(.internal, stage: "read", "the worker was not given the pipeline")
         }
         return prepared
+    }
+
+    /// The planner for the source of a message.
+    private func planner(_ prepared: Prepared, _ message: RenderMessage) -> Planner {
+        let facts: SourceFacts? =
+            switch message.source {
+            case .picture: source?.facts
+            case .set(let members): members.first?.facts
+            }
+        guard let texts = message.texts, let facts else { return prepared.planner }
+        return prepared.planner.saying(texts, of: facts)
     }
 
     private func probed() throws -> ProbedSource {

@@ -12,9 +12,9 @@ struct WorkerReply {
 
     // MARK: - Answers
 
-    /// An asset that the worker cannot use.
+    /// An asset or a font that the worker cannot use.
     struct BadAsset: Error {
-        /// Its place among the assets of the pipeline.
+        /// Its place among the assets of the pipeline, and the fonts after them.
         let index: Int
         let failure: Failure
     }
@@ -30,7 +30,9 @@ struct WorkerReply {
     /// - Throws: `BadAsset`, `BadFormat`, `Failure`, `WorkerLoss`.
     /// - Parameter formats: those that the pipeline saves in.
     func assets(for message: PipelineMessage, saving formats: Set<OutputFormat> = []) throws -> [AssetFacts] {
-        if case .assetFailed(let index, let failure) = reply, message.assets.indices.contains(index) {
+        if case .assetFailed(let index, let failure) = reply,
+            (0..<message.assets.count + message.fonts.count).contains(index)
+        {
             throw BadAsset(index: index, failure: try Self.checked(failure))
         }
         if case .cannotSave(let format, let detail) = reply, formats.contains(format) {

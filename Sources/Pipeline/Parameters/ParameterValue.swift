@@ -61,7 +61,10 @@ package struct ReadingLog: Sendable {
 
 /// An asset as a pipeline names it.
 package struct AssetReference: Equatable, Sendable {
+    package enum Kind: Sendable { case picture, font }
+
     /// The path as written; relative to the pipeline file.
     package let path: String
     package let position: Position
+    package var kind = Kind.picture
 }

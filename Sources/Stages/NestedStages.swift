@@ -38,7 +38,7 @@ struct NestedStages: Sendable {
         try PlannedStage.plan(uses, from: start, in: context.drawn(at: scale))
     }
 
-    /// What becomes of an asset: it is made once for all pictures that it is drawn on, unless a text on it may say
+    /// An asset after these stages. It is made once for all pictures that it is drawn on, unless a text on it may say
     /// something else on each.
     func picture(
         _ context: RenderContext, scale: Double, size: PixelSize, make: () throws -> Picture

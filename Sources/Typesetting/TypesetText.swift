@@ -79,7 +79,7 @@ package final class TypesetText {
         return string.withCString { body($0) }
     }
 
-    /// Of the longest line.
+    /// The width of the longest line.
     package var width: Double { text.pointee.width }
     /// From one baseline to the next, as it was asked for.
     package var lineHeight: Double { text.pointee.line_height }

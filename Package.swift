@@ -23,6 +23,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CPango", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"])]),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         .target(name: "CEmptyICU"),
         .target(name: "CJPEG"),
@@ -35,11 +36,13 @@ let package = Package(
             linkerSettings: [.linkedLibrary("webp"), .linkedLibrary("webpdemux")]),
         .target(name: "Vips", dependencies: ["CLinux", "CResample", "CVips"], swiftSettings: settings),
         .target(name: "Pipeline", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: settings),
-        .target(name: "Stages", dependencies: ["Pipeline", "Vips"], swiftSettings: settings),
+        .target(name: "Typesetting", dependencies: ["CPango"], swiftSettings: settings),
+        .target(name: "Stages", dependencies: ["Pipeline", "Typesetting", "Vips"], swiftSettings: settings),
         .target(
             name: "Engine",
             dependencies: [
-                "CCrypto", "CDeflate", "CJPEG", "CLinux", "CPNGFilter", "CWebP", "Pipeline", "Stages", "Vips",
+                "CCrypto", "CDeflate", "CJPEG", "CLinux", "CPNGFilter", "CWebP", "Pipeline", "Stages",
+                "Typesetting", "Vips",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
@@ -64,7 +67,8 @@ let package = Package(
         .testTarget(
             name: "VipsTests", dependencies: ["CResample", "CVips", "Vips", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "Stages"], swiftSettings: settings),
-        .testTarget(name: "StagesTests", dependencies: ["Stages", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "StagesTests", dependencies: ["Stages", "TestSupport", "Typesetting"], swiftSettings: settings),
         .testTarget(
             name: "EngineTests",
             dependencies: ["CJPEG", "Engine", "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift")],

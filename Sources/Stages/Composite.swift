@@ -42,6 +42,8 @@ package struct Composite: Stage {
         package var warnings: [Warning] { canvas.warnings }
     }
 
+    package var drawsText: Bool { canvas.layers.contains(where: \.drawsText) }
+    package var texts: [TextTemplate] { canvas.layers.flatMap(\.texts) }
     package var sizesInPoints: Bool { canvas.width?.isPoints == true || canvas.height?.isPoints == true }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -82,7 +84,7 @@ struct CanvasDeclaration: Sendable {
 struct LayerList: ParameterValue {
     let layers: [LayerDeclaration]
 
-    static var expectation: String { "a list of layers, each with 'source', 'image', 'color' or 'layers'" }
+    static var expectation: String { "a list of layers, each with 'source', 'image', 'color', 'text' or 'layers'" }
     // Layers nest, so that the schema of one refers to itself.
     static var schema: JSONValue { ["type": "array", "minItems": 1, "items": ["$ref": "#/$defs/layer"]] }
     static var placeholder: LayerList { LayerList(layers: []) }
@@ -101,6 +103,7 @@ struct LayerDeclaration: ParameterGroup {
         case source
         case asset(AssetPath)
         case color(Color)
+        case text(Text)
         indirect case canvas(CanvasDeclaration)
     }
 
@@ -115,6 +118,10 @@ struct LayerDeclaration: ParameterGroup {
         let image: AssetPath? = p.optional("image", "An asset is drawn; its path is relative to the pipeline file.")
         let color: Color? = p.optional(
             "color", "A rectangle of one color is drawn, as large as the canvas or as `width` and `height` say.")
+        let text: TextLayer? = p.optional(
+            "text",
+            "A text is drawn, with the parameters of the stage `text`, on nothing, as large as the canvas or as `width` and `height` say."
+        )
         let layers: LayerList? = p.optional(
             "layers", "Layers of its own are drawn on a canvas as large as this one, or as `width` and `height` say.")
         background = p.optional("background", .transparent, "What a canvas of its own begins with.")
@@ -122,9 +129,10 @@ struct LayerDeclaration: ParameterGroup {
         place = OverlayPlace(&p)
         alpha = p.optional("alpha", 1.0, in: 0...1, "Multiplies its alpha.")
         blend = p.optional("blend", .over, "How it mixes with what is below.")
-        let contents = [isSource, image != nil, color != nil, layers != nil].filter { $0 }.count
+        let contents = [isSource, image != nil, color != nil, text != nil, layers != nil].filter { $0 }.count
         if contents != 1 {
-            p.problem("a layer is one of 'source: true', 'image', 'color' and 'layers'; found \(contents) of them")
+            p.problem(
+                "a layer is one of 'source: true', 'image', 'color', 'text' and 'layers'; found \(contents) of them")
         }
         if p.has("background") && layers == nil {
             p.problem(at: "background", "only a layer with 'layers' has a 'background'")
@@ -134,6 +142,8 @@ struct LayerDeclaration: ParameterGroup {
                 .asset(image)
             } else if let color {
                 .color(color)
+            } else if let text {
+                .text(text.stage)
             } else if let layers {
                 .canvas(
                     CanvasDeclaration(
@@ -144,6 +154,36 @@ struct LayerDeclaration: ParameterGroup {
     }
 
     private let background: Color
+
+    var drawsText: Bool {
+        switch content {
+        case .text: true
+        case .canvas(let canvas): stages.drawsText || canvas.layers.contains(where: \.drawsText)
+        case .source, .asset, .color: stages.drawsText
+        }
+    }
+
+    var texts: [TextTemplate] {
+        switch content {
+        case .text(let text): text.texts + stages.texts
+        case .canvas(let canvas): canvas.layers.flatMap(\.texts) + stages.texts
+        case .source, .asset, .color: stages.texts
+        }
+    }
+}
+
+/// `text: { text: "…" }`, a layer that is a text.
+private struct TextLayer: ParameterMapping {
+    let stage: Text
+
+    init(_ p: inout Parameters) { stage = Text(&p) }
+
+    static var expectation: String { "a text such as { text: \"© {artist}\", size: 20 }" }
+    static var owner: String { "the text" }
+    static var placeholder: TextLayer { TextLayer(stage: Parameters.usual(Text.self)) }
+    var written: String { "{ text: \(stage.text.text.written) }" }
+
+    private init(stage: Text) { self.stage = stage }
 }
 
 extension CanvasDeclaration {
@@ -176,6 +216,8 @@ struct LayerPlan: Sendable {
         case source(natural: PixelSize)
         case asset(AssetPath, PixelSize)
         case color(Color, PixelSize)
+        /// The text's step begins the layer's.
+        case text(PixelSize)
         indirect case canvas(CanvasPlan)
 
         /// What a drawing of the plan calls it.
@@ -184,6 +226,7 @@ struct LayerPlan: Sendable {
             case .source: "the picture"
             case .asset(let path, _): path.fileName
             case .color: "a color"
+            case .text: "a text"
             case .canvas: "layers"
             }
         }
@@ -228,7 +271,11 @@ extension LayerDeclaration {
     func plan(on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext) throws(PlanFailure) -> LayerPlan {
         let (content, start) = try begin(on: canvas, source, context)
         let scale = source.pixelsPerPoint
-        let steps = try stages.plan(start, in: context, scale: scale)
+        var steps: [PlannedStage] = []
+        if case .text(let text) = self.content {
+            steps = [try PlannedStage.plan(text, start, in: context.drawn(at: scale))]
+        }
+        steps += try stages.plan(steps.last?.output ?? start, in: context, scale: scale)
         let drawn = steps.last?.output ?? start
         let size = isMadeInItsSize ? drawn.size : place.size(of: drawn, on: canvas, scale: scale)
         let box = try place.box(of: size, on: canvas, scale: scale, stage: Composite.name)
@@ -252,13 +299,18 @@ extension LayerDeclaration {
         case .asset(let path):
             let asset = try context.geometry(of: path, stage: Composite.name)
             return (.asset(path, asset.size), asset)
-        case .color(let color):
+        case .color, .text:
             let size = PixelSize(
                 place.width?.pixels(of: canvas.width, scale: scale) ?? canvas.width,
                 place.height?.pixels(of: canvas.height, scale: scale) ?? canvas.height)
-            let colour: ColourModel = color.isGrey ? .grey : .rgb
+            let (begun, colour): (LayerPlan.Content, ColourModel) =
+                if case .color(let color) = content {
+                    (.color(color, size), color.isGrey ? .grey : .rgb)
+                } else {
+                    (.text(size), .grey)
+                }
             return (
-                .color(color, size),
+                begun,
                 PictureInfo(size: size, frames: source.frames, hasAlpha: true, colour: colour, pixelsPerPoint: scale)
             )
         case .canvas(let declaration):
@@ -273,7 +325,7 @@ extension LayerDeclaration {
     /// A colour and a canvas of its own have their size from the beginning.
     private var isMadeInItsSize: Bool {
         switch content {
-        case .color, .canvas: true
+        case .color, .text, .canvas: true
         case .source, .asset: false
         }
     }
@@ -304,12 +356,14 @@ extension LayerPlan {
             return try steps.render(source.scaled(to: natural).addingAlpha(), in: context).scaled(to: box.size)
         case .asset(let path, let size):
             if stages.isEmpty { return try context.assets.picture(path, size: box.size) }
-            return try context.assets.picture(stages.key(scale: scale, size: box.size)) {
+            return try stages.picture(context, scale: scale, size: box.size) {
                 try steps.render(context.assets.picture(path, size: size).addingAlpha(), in: context).scaled(
                     to: box.size)
             }
         case .color(let color, let size):
             return try steps.render(Picture(color, size: size), in: context)
+        case .text(let size):
+            return try steps.render(Picture(.transparent, size: size), in: context)
         case .canvas(let canvas):
             return try steps.render(canvas.render(source: source, like: model, in: context).addingAlpha(), in: context)
         }

@@ -27,18 +27,25 @@ struct NestedStages: Sendable {
     }
 
     var isEmpty: Bool { uses.isEmpty }
+    var drawsText: Bool { uses.contains { $0.stage.drawsText } }
+    var texts: [TextTemplate] { uses.flatMap { $0.stage.texts } }
 
     /// Plans the stages for what is drawn.
     /// - Parameter scale: the pixels per point of what it is drawn on.
     func plan(
         _ start: PictureInfo, in context: PlanContext, scale: Double
     ) throws(PlanFailure) -> [PlannedStage] {
-        try PlannedStage.plan(uses, from: start, in: PlanContext(scale: scale, assets: context.assets))
+        try PlannedStage.plan(uses, from: start, in: context.drawn(at: scale))
     }
 
-    /// What names the result of these stages at a scale and a size.
-    func key(scale: Double, size: PixelSize) -> KeptPictureKey {
-        KeptPictureKey(owner: ObjectIdentifier(identity), scale: scale, size: size)
+    /// An asset after these stages. It is made once for all pictures that it is drawn on, unless a text on it may say
+    /// something else on each.
+    func picture(
+        _ context: RenderContext, scale: Double, size: PixelSize, make: () throws -> Picture
+    ) throws -> Picture {
+        guard !drawsText else { return try make().inMemory() }
+        let key = KeptPictureKey(owner: ObjectIdentifier(identity), scale: scale, size: size)
+        return try context.assets.picture(key, make: make)
     }
 }
 
@@ -65,6 +72,10 @@ extension [PlannedStage] {
 }
 
 extension PlanContext {
+    /// The same for something that is drawn on a picture.
+    /// - Parameter scale: the pixels per point of the picture.
+    func drawn(at scale: Double) -> PlanContext { PlanContext(scale: scale, assets: assets, fields: fields) }
+
     /// An asset as stages get it: with an alpha channel.
     func geometry(of asset: AssetPath, stage: String) throws(PlanFailure) -> PictureInfo {
         guard let facts = assets[asset.path] else {

@@ -28,6 +28,9 @@ package struct Overlay: Stage {
         }
     }
 
+    package var drawsText: Bool { stages.drawsText }
+    package var texts: [TextTemplate] { stages.texts }
+
     package struct Plan: StagePlan {
         package let output: PictureInfo
         let asset: PixelSize
@@ -84,7 +87,7 @@ package struct Overlay: Stage {
 
     private func drawnPicture(_ plan: Plan, _ context: RenderContext) throws -> Picture {
         if stages.isEmpty { return try context.assets.picture(image, size: plan.box.size) }
-        return try context.assets.picture(stages.key(scale: plan.scale, size: plan.box.size)) {
+        return try stages.picture(context, scale: plan.scale, size: plan.box.size) {
             let asset = try context.assets.picture(image, size: plan.asset).addingAlpha()
             return try plan.steps.render(asset, in: context).scaled(to: plan.box.size)
         }

@@ -1,5 +1,6 @@
 // A stage with its pixels, and the picture or pictures that flow from stage to stage.
 package import Pipeline
+package import Typesetting
 import Vips
 
 /// One step on the picture: parameters and plan as in `StageDeclaration`, and the pixels that follow the plan.
@@ -75,13 +76,30 @@ extension Frames {
 package struct RenderContext {
     /// The pictures that stages draw.
     package let assets: any AssetProvider
+    let notes: RenderNotes
 
-    package init(assets: any AssetProvider) { self.assets = assets }
+    /// - Parameter notes: takes what stages warn of.
+    package init(assets: any AssetProvider, notes: RenderNotes = RenderNotes()) {
+        (self.assets, self.notes) = (assets, notes)
+    }
+}
+
+/// What stages have to say that no plan could know, as of fonts. For one thread.
+package final class RenderNotes {
+    package private(set) var warnings: [Warning] = []
+
+    package init() {}
+
+    func add(_ warning: Warning) {
+        if !warnings.contains(warning) { warnings.append(warning) }
+    }
 }
 
 /// Gives the assets of a pipeline.
 package protocol AssetProvider {
     func table(_ path: ColorTablePath) throws -> ColorTable
+    /// The fonts that are installed, and that of a file.
+    func fonts(_ file: AssetPath?) throws -> FontLibrary
     /// The asset upright, in sRGB with 8 bits, at a size in pixels.
     func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture
     /// A picture that is made of assets and drawn onto many pictures; made if it is not kept already.

@@ -21,6 +21,8 @@ extension StageCatalogue {
         Gradient.self,
         Overlay.self,
         Composite.self,
+        Text.self,
+        Caption.self,
         Sharpen.self,
         Blur.self,
         Adjust.self,

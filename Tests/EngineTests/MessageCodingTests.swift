@@ -12,6 +12,7 @@ import Testing
         facts.coded = CodedPicture(PixelSize(304, 208))
         facts.page = 3
         facts.bytes = .max
+        facts.words = PictureWords(title: "t", copyright: "c")
         return facts
     }()
 
@@ -34,14 +35,18 @@ import Testing
                     assets: [
                         AssetMessage(path: "logo@2x.png", content: .picture(.png, pixelsPerPoint: 2)),
                         AssetMessage(path: "film.cube", content: .colorTable),
+                        AssetMessage(path: "a.ttf", content: .font),
                     ],
                     kind: WorkerKind(drawsText: true, format: .svg, modules: [.heif], inbox: "shop"), limits: Limits())),
-            .probe(.jpeg), .probe(.tiff, page: 2), .tryReading(.svg), .member,
+            .probe(.jpeg), .probe(.tiff, page: 2, words: true), .tryReading(.svg), .member,
             .measure(RenderMessage(pipeline: 1, source: .picture(pixelsPerPoint: 2))),
             .render(
                 RenderMessage(
                     pipeline: -1, source: .set([MemberFacts(name: BytePath([0x61, 0xFF, 0]), facts: facts)]),
-                    measurements: measurements, omitted: [1],
+                    measurements: measurements,
+                    texts: TextValues(
+                        NamingFacts(source: SourceName(BytePath("a/b.jpg"))), dateTaken: nil,
+                        words: PictureWords(title: "„t“")), omitted: [1],
                     thumbnail: ThumbnailFacts(uri: "file:///a.png", modified: 1, bytes: 2, format: .png))),
         ]
 

@@ -57,6 +57,12 @@ let everyStage = [
     "mask: { corner-radius: { all: 6, top-leading: 0 } }",
     "mask: { corner-radius: { top-leading: 100%, bottom-trailing: 100% } }",
     "duotone: { dark: '#102040', light: white }", "duotone: { dark: white, light: black }",
+    "text: { text: Hi, size: 9 }",
+    "text: { text: Hi, size: 50%, color: '#ff000080', background: '#80808040', padding: 2 }",
+    "text: { text: 'H {width}', size: 8, tile: true, outline: { width: 1, color: '#00ff00' }, shadow: { blur: 1 } }",
+    "caption: { text: Hi, size: 8 }", "caption: { text: Hi, strip: '#ff000080', color: '#00ff00', edge: top }",
+    "composite: { layers: [ { source: true }, { text: { text: Hi, color: red } } ] }",
+    "overlay: { image: colour, stages: [ { text: { text: Hi } } ] }",
     "sharpen", "blur: { sigma: 2 }", "grayscale", "tint: { color: '#0a84ff' }", "tint: { color: '#80808080' }",
 ]
 

@@ -2,6 +2,7 @@
 import Pipeline
 import TestSupport
 import Testing
+import Typesetting
 import Vips
 
 @testable import Stages
@@ -120,4 +121,7 @@ struct TestAssets: AssetProvider {
     func picture(_ key: KeptPictureKey, make: () throws -> Picture) throws -> Picture { try make().inMemory() }
 
     func table(_ path: ColorTablePath) throws -> ColorTable { try #require(tables[path.path]) }
+    func fonts(_ file: AssetPath?) throws -> FontLibrary {
+        try #require(FontLibrary(file: file.map { Checkout.path + "/Tests/Fixtures/fonts/\($0.path)" }))
+    }
 }

@@ -36,6 +36,8 @@ private let streams = [
     "frame: { ratio: 3:1, background: average }", "crop: { ratio: 1:2, anchor: bottom }",
     "frame: { width: 900, height: 4000, enlarge: false, background: white }",
     "mask: { corner-radius: { all: 60, top-leading: 0 } }",
+    "text: { text: Hi, anchor: bottom-right }", "text: { text: Hi, size: 50%, color: '#ff0000' }",
+    "text: { text: Hi, tile: true }", "caption: { text: Hi }", "caption: { text: Hi, edge: top }",
     "trim", "mask: { image: badge }", "overlay: { image: badge, tile: true }",
     "viewport: { width: 100, height: 1900, offset: { x: 9, y: 300 } }",
     "frame: { width: 200, height: 300, mode: aspect-fill }\nmask: { corner-radius: 20 }",

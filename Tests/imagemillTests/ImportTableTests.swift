@@ -28,7 +28,7 @@ private struct ArchitectureTable {
 }
 
 @Suite struct ImportTableTests {
-    private static let targets = ["Vips", "Pipeline", "Stages", "Engine", "imagemill"]
+    private static let targets = ["Vips", "Pipeline", "Typesetting", "Stages", "Engine", "imagemill"]
 
     /// The modules that a file imports, whatever comes before `import`.
     private func imports(_ path: String) throws -> [String] {

@@ -51,6 +51,7 @@ show cap-insets-scales 4 360 130 "$flat" ui/chip.png chips/*.png
 follow tiling && show tiling 2 200 120 "$flat" wallpaper/*.png
 cp marked/lake.jpg "$images/tiled-mark.jpg"
 follow badges && show badges 3 360 360 "$flat" badged/*.png
+follow text && show text 3 300 330 "$photo" credited/*.jpg
 follow template-images && show template-images 3 100 60 "$flat" tints/*.png
 follow out-of-the-way && show out-of-the-way 2 240 180 "$flat" pushed/*.png
 show keyboard 3 240 320 "$flat" typed/*.png

@@ -7,7 +7,7 @@ struct CacheKey: Hashable, Sendable {
 }
 
 /// Gathers the parts that decide a rendition's bytes. What is not among them does not count: names of renditions and
-/// files, comments, the order of keys.
+/// files that are not drawn, comments, the order of keys.
 ///
 /// Whatever else comes to decide bytes (the members of a set, what a source writes into its thumbnail) is one more part
 /// with a name of its own.
@@ -49,6 +49,7 @@ extension CacheKeyBuilder {
                 var builder = builder
                 builder.add("rendition", rendition.canonical)
                 builder.add("scale", String(scale))
+                if pipeline.texts.contains(where: \.needsRendition) { builder.add("name", rendition.name) }
                 return builder.key
             }
         }

@@ -52,11 +52,9 @@ package final class PipelineCache: Sendable {
         self.cache = cache
         self.pipeline = pipeline.file
         self.isolatedInbox = isolatedInbox
-        let assets = pipeline.assetContents
-        self.assets = assets
-        var keys = CacheKeyBuilder(
-            pipeline: pipeline.file, assets: Dictionary(assets.map { ($0.asset.path, $0.digest) }) { first, _ in first }
-        )
+        assets = pipeline.assetContents
+        var keys = CacheKeyBuilder(pipeline: pipeline.file, assets: pipeline.assetDigests)
+        if let fonts = pipeline.installedFonts { keys.add("fonts", fonts) }
         if let isolatedInbox { keys.add("inbox", isolatedInbox) }
         self.keys = keys
     }

@@ -7,6 +7,8 @@ import Stages
 package struct LoadedPipeline: Sendable {
     package let file: PipelineFile
     let assets: [OpenedAsset]
+    /// The digest of the fonts that are installed; nil if no text is drawn.
+    let installedFonts: String?
     private let path: String
     private let token = Token()
 
@@ -21,9 +23,27 @@ package struct LoadedPipeline: Sendable {
     struct OpenedAsset: Sendable {
         let reference: AssetReference
         let message: AssetMessage
-        let file: OpenFile
+        fileprivate let content: Content
         let digest: String
+
+        fileprivate enum Content: Sendable {
+            case file(OpenFile)
+            /// For what is opened by a name, which a shut in process can do only with a file in memory.
+            case bytes([UInt8])
+        }
+
+        /// The file, for one more process to read.
+        func reopened() throws(SystemError) -> OpenFile {
+            switch content {
+            case .file(let file): try file.reopened()
+            // A copy for each worker: one that a picture has taken over could write into it.
+            case .bytes(let bytes): try .inMemory("imagemill-asset", bytes)
+            }
+        }
     }
+
+    /// The largest font file, in bytes; those of all Chinese characters have 20 million.
+    private static let largestFont = 64 << 20
 
     /// The largest pipeline file, in bytes.
     private static let largest = 1 << 20
@@ -107,6 +127,7 @@ package struct LoadedPipeline: Sendable {
             throw Diagnostics(file: path, text: text, items: problems)
         }
         (self.file, self.path, self.assets) = (file, path, assets)
+        installedFonts = file.texts.isEmpty ? nil : InstalledFonts.digest()
     }
 
     /// The mistakes in the contents of the assets that a pipeline names, whatever else is wrong with it. Each asset is
@@ -137,6 +158,7 @@ package struct LoadedPipeline: Sendable {
         switch reference.kind {
         case .picture: return try openPicture(reference, path, at: full)
         case .colorTable: return try openColorTable(reference, at: full)
+        case .font: return try openFont(reference, at: full)
         }
     }
 
@@ -154,7 +176,7 @@ package struct LoadedPipeline: Sendable {
         let content = AssetMessage.Content.picture(
             source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint)
         return OpenedAsset(
-            reference: reference, message: AssetMessage(path: reference.path, content: content), file: source.file,
+            reference: reference, message: AssetMessage(path: reference.path, content: content), content: .file(source.file),
             digest: try source.sha256())
     }
 
@@ -167,7 +189,7 @@ package struct LoadedPipeline: Sendable {
             let bytes = try file.colorTableBytes()
             _ = try ColorTable(cube: bytes)
             return OpenedAsset(
-                reference: reference, message: AssetMessage(path: reference.path, content: .colorTable), file: file,
+                reference: reference, message: AssetMessage(path: reference.path, content: .colorTable), content: .file(file),
                 digest: Digest.of(bytes))
         } catch let error as SystemError {
             throw error.asSourceFailure
@@ -178,6 +200,27 @@ package struct LoadedPipeline: Sendable {
         } catch {
             throw Failure(.internal, stage: "read", "the table cannot be read", detail: "\(error)")
         }
+    }
+
+    private static func openFont(_ reference: AssetReference, at path: BytePath) throws(Failure) -> OpenedAsset {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try OpenFile.contents(path, limit: largestFont)
+        } catch {
+            throw error.asSourceFailure
+        }
+        let marks: [[UInt8]] = [
+            [0, 1, 0, 0], Array("true".utf8), Array("OTTO".utf8), Array("ttcf".utf8),
+            Array("wOFF".utf8), Array("wOF2".utf8), [0x80, 1],
+        ]
+        guard marks.contains(where: bytes.starts) else {
+            throw Failure(
+                .unsupportedFormat, stage: "read",
+                "expected a TrueType, OpenType, WOFF or Type 1 font, found none in it")
+        }
+        return OpenedAsset(
+            reference: reference, message: AssetMessage(path: reference.path, content: .font), content: .bytes(bytes),
+            digest: Digest.of(bytes))
     }
 
     /// The digest of each asset's content, by its path as the pipeline writes it.
@@ -198,7 +241,8 @@ package struct LoadedPipeline: Sendable {
     }
 
     func message(id: Int, kind: WorkerKind, limits: Limits) -> PipelineMessage {
-        PipelineMessage(id: id, name: path, text: file.text, assets: assets.map(\.message), kind: kind, limits: limits)
+        PipelineMessage(
+            id: id, name: path, text: file.text, assets: assets.map(\.message), kind: kind, limits: limits)
     }
 
     /// The renditions that cannot be saved, because this system's libvips lacks an encoder.
@@ -208,7 +252,8 @@ package struct LoadedPipeline: Sendable {
         return Diagnostics(file: path, text: file.text, items: problems)
     }
 
-    /// What is wrong with an asset that a worker could not decode.
+    /// What is wrong with an asset that a worker could not read.
+    /// - Parameter index: its place among the assets.
     func diagnostics(asset index: Int, _ failure: Failure) -> Diagnostics {
         let reference = assets[index].reference
         let detail = failure.detail.map { " (\($0))" } ?? ""

@@ -12,6 +12,7 @@ package enum Change: Equatable, Sendable {
     case engine(before: String, now: String)
     case pipeline
     case asset(String)
+    case fonts
     case option(String, before: String, now: String)
     /// The source has another path below the folder that was named.
     case place(before: BytePath)
@@ -36,6 +37,7 @@ package enum Change: Equatable, Sendable {
         case .engine(let before, let now): "the engine is \(now); it was \(before)"
         case .pipeline: "the pipeline has changed"
         case .asset(let name): "the asset '\(name)' has changed"
+        case .fonts: "the installed fonts have changed"
         case .option(let name, let before, let now): "\(name) is \(now); it was \(before)"
         case .place(let before): "it was '\(before.printable)' below the folder of sources"
         case .address(let now): "it has no thumbnails of the address \(now)"

@@ -10,6 +10,8 @@ package struct RunSetup: Codable, Equatable, Sendable {
     /// The digest of each asset, by its path as the pipeline writes it.
     let assets: [String: String]
     let engine: String
+    /// The digest of the fonts that are installed, if texts are drawn.
+    let fonts: String?
     /// Options of the command that decide what is written, and where.
     let options: [String: String]
 
@@ -17,13 +19,17 @@ package struct RunSetup: Codable, Equatable, Sendable {
         self.pipeline = Digest.of(pipeline.file.name + "\n" + pipeline.file.canonical)
         assets = pipeline.assetDigests
         engine = engineName
+        fonts = pipeline.installedFonts
         options = ["--keep-tree": keepsTree ? "on" : "off", "--collision": policy.rawValue]
     }
 
-    init(pipeline: String, assets: [String: String], engine: String, options: [String: String]) {
+    init(
+        pipeline: String, assets: [String: String], engine: String, fonts: String? = nil, options: [String: String]
+    ) {
         self.pipeline = pipeline
         self.assets = assets
         self.engine = engine
+        self.fonts = fonts
         self.options = options
     }
 
@@ -32,6 +38,8 @@ package struct RunSetup: Codable, Equatable, Sendable {
         var changes: [Change] = []
         if engine != old.engine { changes.append(.engine(before: old.engine, now: engine)) }
         if pipeline != old.pipeline { changes.append(.pipeline) }
+        // Only pipelines without texts do not ask for them.
+        if let fonts, let before = old.fonts, fonts != before { changes.append(.fonts) }
         // An asset that only one of them has is a change of the pipeline.
         for (name, digest) in assets.sorted(by: { $0.key < $1.key })
         where old.assets[name] != nil && old.assets[name] != digest {

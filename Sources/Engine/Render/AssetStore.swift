@@ -1,6 +1,7 @@
 // The pictures that a pipeline draws: decoded once, and kept at the sizes that are asked for. And its tables of colors.
 import Pipeline
 import Stages
+import Typesetting
 
 final class AssetStore: AssetProvider {
     private(set) var facts: [String: AssetFacts] = [:]
@@ -8,6 +9,10 @@ final class AssetStore: AssetProvider {
     private var tables: [String: ColorTable] = [:]
     private var kept: [Key: Picture] = [:]
     private var keptBytes = 0
+    /// By the path of a font file as the pipeline writes it; nil for the fonts that are installed.
+    private var fonts: [String?: FontLibrary] = [:]
+    /// Kept open for as long as their fonts are read.
+    private var fontFiles: [OpenFile] = []
     /// Most pipelines draw an asset at one or two sizes, those with percentages at as many as there are sources.
     private var mostKeptBytes = 0
 
@@ -21,6 +26,7 @@ final class AssetStore: AssetProvider {
         case .picture(let format, let pixelsPerPoint):
             try addPicture(message.path, file, format, pixelsPerPoint: pixelsPerPoint)
         case .colorTable: try addTable(message.path, file)
+        case .font: try addFont(message.path, file)
         }
     }
 
@@ -58,6 +64,25 @@ final class AssetStore: AssetProvider {
     func keep(atMost bytes: Int) {
         mostKeptBytes = bytes
         if keptBytes > bytes { (kept, keptBytes) = ([:], 0) }
+    }
+
+    /// Reads a font. The file has no name, and must not be found by one.
+    private func addFont(_ path: String, _ file: OpenFile) throws {
+        guard let library = FontLibrary(file: "/proc/self/fd/\(file.descriptor)") else {
+            throw Failure(.corrupt, stage: "read", "it is not a font that can be read")
+        }
+        fonts[path] = library
+        fontFiles.append(file)
+        facts[path] = .font(bytes: try file.status().bytes)
+    }
+
+    func fonts(_ file: AssetPath?) throws -> FontLibrary {
+        if let known = fonts[file?.path] { return known }
+        guard file == nil, let library = FontLibrary() else {
+            throw Failure(.internal, stage: "read", "the fonts of this system cannot be read")
+        }
+        fonts[nil] = library
+        return library
     }
 
     func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture {

@@ -3,11 +3,12 @@ import Pipeline
 
 /// What the supervisor asks. Descriptors travel beside the message, in the order named here.
 enum Request: Codable, Sendable {
-    /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`. Answer: `assets`.
+    /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`, and each font. Answer:
+    /// `assets`.
     case prepare(PipelineMessage)
-    /// Read a header, that of a page if one is asked for, and keep the source open. Beside it: the source. Answer:
-    /// `facts`.
-    case probe(SourceFormat, page: Int? = nil)
+    /// Read a header, that of a page if one is asked for, and keep the source open; with `words`, also what metadata say
+    /// in words. Beside it: the source. Answer: `facts`.
+    case probe(SourceFormat, page: Int? = nil, words: Bool = false)
     /// Look at the source of the last probe, or at a set, for stages whose plan depends on what is in the picture.
     /// Answer: `measured`.
     case measure(RenderMessage)
@@ -37,6 +38,7 @@ struct AssetMessage: Codable, Sendable {
         case picture(SourceFormat, pixelsPerPoint: Int)
         /// A .cube file.
         case colorTable
+        case font
     }
 
     /// The path as the pipeline writes it; a name only, never opened.
@@ -53,6 +55,8 @@ struct RenderMessage: Codable, Sendable {
     let source: SourceMessage
     /// What was measured on the source before.
     var measurements: [StageMeasurement] = []
+    /// What texts say of the source; nil if the pipeline has none.
+    var texts: TextValues?
     /// Places of renditions in the plan that are not wanted: no output comes for them, and nothing is said of them.
     var omitted: Set<Int> = []
     /// What thumbnails for file managers say of their source; nil if there are none.

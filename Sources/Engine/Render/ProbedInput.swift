@@ -16,6 +16,32 @@ enum ProbedInput: Sendable {
         }
     }
 
+    /// The facts of the picture, or of the first member of a set; nil for an empty set.
+    private var facts: SourceFacts? {
+        switch self {
+        case .picture(let facts, _): facts
+        case .set(let members): members.first?.facts
+        }
+    }
+
+    /// When the picture was taken, by its metadata.
+    var captureDate: String? { facts?.captureDate }
+
+    /// What texts say of the source. The metadata of a set's members say nothing of the set.
+    func texts(_ naming: NamingFacts) -> TextValues {
+        switch self {
+        case .picture(let facts, _):
+            TextValues(naming, dateTaken: facts.captureDate, words: facts.words ?? PictureWords())
+        case .set: TextValues(naming, dateTaken: nil, words: PictureWords())
+        }
+    }
+
+    /// The planner for a source of which texts say something.
+    func planner(_ planner: Planner, saying texts: TextValues?) -> Planner {
+        guard let texts, let facts else { return planner }
+        return planner.saying(texts, of: facts)
+    }
+
     var message: SourceMessage {
         switch self {
         case .picture(_, let name): .picture(pixelsPerPoint: name.pixelsPerPoint)

@@ -11,9 +11,11 @@ final class ProbedSource {
     /// Opened for the header, its pixels not read yet. They come once, so it is used once.
     private var unread: Picture?
 
-    /// - Parameter page: the one to read, from 1. If the file has fewer, the facts are of its first page, and say how
-    ///   many it has.
-    init(_ file: OpenFile, format: SourceFormat, page: Int? = nil) throws {
+    /// - Parameters:
+    ///   - page: the one to read, from 1. If the file has fewer, the facts are of its first page, and say how many it
+    ///     has.
+    ///   - words: whether the facts are to have what the metadata say in words.
+    init(_ file: OpenFile, format: SourceFormat, page: Int? = nil, words: Bool = false) throws {
         self.file = file
         let structure = format.declaration.structure
         let refusal = try file.structureForDecoding { try? structure.refusal(of: page ?? 1, in: $0) }
@@ -31,6 +33,11 @@ final class ProbedSource {
         facts.bytes = try file.status().bytes
         facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
         facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
+        if words {
+            let image = picture.image
+            facts.words = PictureWords(
+                xmp: image.blob("xmp-data"), exif: image.blob("exif-data"), iptc: image.blob("iptc-data"))
+        }
         self.facts = facts
         unread = picture
     }

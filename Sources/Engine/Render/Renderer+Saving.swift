@@ -7,7 +7,6 @@ extension Renderer {
     func render(
         _ rendition: RenditionPlan, from start: Frames, resized: Bool, _ metadata: SourceMetadata, to output: OpenFile
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
-        let context = RenderContext(assets: assets)
         // Turned once: encoders that take a whole picture, and stages that read rows twice, would turn it for each use.
         let start = plan.load.turnsLate(plan.source) ? try start.map { try $0.inMemory() } : start
         var frames = try run(rendition.steps, on: start, context, resized: resized)

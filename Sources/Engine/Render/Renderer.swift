@@ -11,6 +11,10 @@ struct Renderer {
     let assets: AssetStore
     let colours: ColourConversion
     var thumbnail: ThumbnailFacts?
+    private let notes = RenderNotes()
+
+    /// What stages may depend on.
+    var context: RenderContext { RenderContext(assets: assets, notes: notes) }
 
     /// Renders renditions of the plan, by their places in it, each into its descriptor.
     func render(_ source: ProbedSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
@@ -87,7 +91,7 @@ struct Renderer {
                 }
             }
         }
-        warnings += starts.metadata.warnings(for: plan.renditions)
+        warnings += starts.metadata.warnings(for: plan.renditions) + notes.warnings
         return RenderResult(renditions: sizes, warnings: warnings, peakMemory: Int(clinux_peak_memory()))
     }
 

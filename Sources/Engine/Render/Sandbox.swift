@@ -12,9 +12,10 @@ package struct Sandbox {
     private var isNarrowed = false
 
     /// The folders of fonts and their configuration.
-    private static let fontFolders = [
-        "/etc/fonts", "/usr/share/fontconfig", "/usr/share/fonts", "/usr/local/share/fonts", "/var/cache/fontconfig",
+    static let fontFolders = [
+        "/etc/fonts", "/usr/share/fontconfig", "/usr/share/fonts", "/usr/local/share/fonts", fontCache,
     ]
+    static let fontCache = "/var/cache/fontconfig"
 
     /// Those of libraries and of what comes with them.
     private static let libraryFolders = [

@@ -63,7 +63,7 @@ extension Renderer {
                     }
                 ) {
                     let (picture, _, _) = try decode(probed, way, isWhole: true)
-                    let shared = try run(way.shared, on: Frames([picture]), RenderContext(assets: assets))
+                    let shared = try run(way.shared, on: Frames([picture]), context)
                     return try ready(shared, way, index: plan.shared.isEmpty ? index : nil, isWhole: true)
                 }
             }
@@ -74,7 +74,7 @@ extension Renderer {
     /// What each rendition begins with: the joined set, or the members that it joins itself.
     private func starts(from lists: [[Picture]]) throws -> [Frames] {
         guard let list = lists.first, !plan.shared.isEmpty else { return lists.map { Frames($0) } }
-        var joined = try run(plan.shared, on: Frames(list), RenderContext(assets: assets))
+        var joined = try run(plan.shared, on: Frames(list), context)
         if plan.sharing == .held { joined = try joined.map { try $0.inMemory() } }
         return plan.renditions.map { $0.format.supportsAnimation ? joined : Frames([joined.pictures[0]]) }
     }
@@ -97,7 +97,6 @@ extension Renderer {
                 metadata = metadata ?? found
                 warnings += said.filter { !warnings.contains($0) }
                 try judging(trial) {
-                    let context = RenderContext(assets: assets)
                     let shared = try run(way.shared, on: Frames([picture]), context, resized: way.load.resizes)
                     let held = lists.count > 1 ? try shared.map { try $0.inMemory() } : shared
                     for list in lists.indices {
@@ -134,7 +133,6 @@ extension Renderer {
         var frames = shared
         if let index {
             let alone = isWhole ? shared : try way.load.asAlone(shared, rendition: index)
-            let context = RenderContext(assets: assets)
             frames = try run(
                 way.own[index], on: alone, context, resized: !isWhole && way.beginsResized(rendition: index))
         }

@@ -78,8 +78,8 @@ private struct WorkerState {
         case .tryReading(let format): return reply { worker in .readable(try worker.tryReading(format)) }
         case _ where !sandbox.isEntered:
             return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
-        case .probe(let format, let page):
-            return reply { worker in .facts(try worker.probe(format, page: page, files)) }
+        case .probe(let format, let page, let words):
+            return reply { worker in .facts(try worker.probe(format, page: page, words: words, files)) }
         case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
         case .render(let message):
             return reply { worker in .rendered(try worker.render(message, files: files, member: member)) }
@@ -128,7 +128,9 @@ private struct WorkerState {
         return CodecTrial.canRead(format)
     }
 
-    private mutating func probe(_ format: SourceFormat, page: Int?, _ files: [OpenFile]) throws -> SourceFacts {
+    private mutating func probe(
+        _ format: SourceFormat, page: Int?, words: Bool, _ files: [OpenFile]
+    ) throws -> SourceFacts {
         source = nil
         guard kind.reads(format) else {
             throw Failure(.internal, stage: "read", "a worker of another kind was given \(format.title)")
@@ -136,7 +138,7 @@ private struct WorkerState {
         guard let file = files.first, files.count == 1 else {
             throw Failure(.internal, stage: "read", "a request came without its source")
         }
-        let probed = try ProbedSource(file, format: format, page: page)
+        let probed = try ProbedSource(file, format: format, page: page, words: words)
         source = probed
         // Memory that a large picture has left is not counted for one that needs less, such as a smaller one, or one whose
         // decoder holds less. One that needs as much finds its buffers again.
@@ -150,7 +152,8 @@ private struct WorkerState {
         _ message: RenderMessage, _ member: @escaping (Int) throws -> OpenFile
     ) throws -> [StageMeasurement] {
         let prepared = try prepared(message)
-        let measuring = Measuring(planner: prepared.planner, assets: prepared.assets, colours: colours(prepared))
+        let measuring = Measuring(
+            planner: planner(prepared, message), assets: prepared.assets, colours: colours(prepared))
         switch message.source {
         case .picture(let pixelsPerPoint): return try measuring.measure(try probed(), pixelsPerPoint: pixelsPerPoint)
         case .set(let members): return try measuring.measure(SetSource(members: members, open: member))
@@ -161,13 +164,14 @@ private struct WorkerState {
         _ message: RenderMessage, files: [OpenFile], member: @escaping (Int) throws -> OpenFile
     ) throws -> RenderResult {
         let prepared = try prepared(message)
+        let planner = planner(prepared, message)
         let plan: SourcePlan
         switch message.source {
         case .picture(let pixelsPerPoint):
-            plan = try prepared.planner.plan(
+            plan = try planner.plan(
                 try probed().facts, pixelsPerPoint: pixelsPerPoint, measurements: message.measurements.byPath)
         case .set(let members):
-            plan = try prepared.planner.plan(set: members, measurements: message.measurements.byPath)
+            plan = try planner.plan(set: members, measurements: message.measurements.byPath)
         }
         let wanted = plan.renditions.indices.filter { !message.omitted.contains($0) }
         guard files.count == wanted.count else {
@@ -192,6 +196,17 @@ private struct WorkerState {
             throw Failure(.internal, stage: "read", "the worker was not given the pipeline")
         }
         return prepared
+    }
+
+    /// The planner for the source of a message.
+    private func planner(_ prepared: Prepared, _ message: RenderMessage) -> Planner {
+        let facts: SourceFacts? =
+            switch message.source {
+            case .picture: source?.facts
+            case .set(let members): members.first?.facts
+            }
+        guard let texts = message.texts, let facts else { return prepared.planner }
+        return prepared.planner.saying(texts, of: facts)
     }
 
     private func probed() throws -> ProbedSource {

@@ -13,14 +13,18 @@ extension RenditionMaker {
             return nil
         }
         // A plan that fails here fails again with the facts of the source itself.
-        guard let plan = try? facts.input(work.source.name).plan(by: planner), let sizes = cached.sizes(of: plan) else {
+        let input = facts.input(work.source.name)
+        let texts = try texts(
+            on: input, of: work.source, opened: opened, settings: settings, hash: work.report.source.sha256)
+        guard let plan = try? input.plan(by: input.planner(planner, saying: texts)), let sizes = cached.sizes(of: plan)
+        else {
             return nil
         }
         // The plan has bounds for some sizes; the cached renditions have the sizes themselves.
         let known = plan.with(sizes: sizes)
-        work.report.source.describe(facts.input(work.source.name), opened)
+        work.report.source.describe(input, opened)
         work.report.warnings = opened.warnings(work.source.name) + plan.warnings
-        let names = try names(for: known, of: &work, opened: opened, settings: settings, by: choose)
+        let names = try names(for: known, of: input, &work, opened: opened, settings: settings, by: choose)
         work.report.renditions = zip(known.renditions, names).map(Self.entry)
         let outputs = try stage(names, settings)
         let filled = try filled(outputs, plan, from: &work.cached)
@@ -35,7 +39,10 @@ extension RenditionMaker {
     ) throws -> CachedJob {
         let digest = try opened.sha256()
         work.report.source.sha256 = digest
-        let own = [("thumbnail", thumbnail(of: work.source, opened: opened, settings: settings).map { json($0) } ?? "")]
+        var own = [("thumbnail", thumbnail(of: work.source, opened: opened, settings: settings).map { json($0) } ?? "")]
+        if settings.pipeline.file.texts.contains(where: \.needsName) {
+            own.append(("texts", json([work.source.name.path.text, opened.modificationDate])))
+        }
         return CachedJob(
             cache, source: digest, pixelsPerPoint: work.source.name.pixelsPerPoint, own: own, formats: opened.formats)
     }

@@ -67,17 +67,20 @@ package final class RenditionMaker {
     ) throws -> (plan: SourcePlan, names: [RenditionName]) {
         let opened = try OpenedInput(source, limits: settings.limits)
         let known = try prepared(settings, opened.formats)
-        let (input, measurements) = try readably(opened) {
+        let (input, texts, measurements) = try readably(opened) {
             let input = try probe(opened, of: source, settings: settings, alone: false)
+            let texts = try self.texts(on: input, of: source, opened: opened, settings: settings)
             return (
-                input,
-                try self.measurements(of: input, opened: opened, known: known, settings: settings, alone: false).0
+                input, texts,
+                try self.measurements(
+                    of: input, texts, opened: opened, known: known, settings: settings, alone: false
+                ).0
             )
         }
         let plan = try planned { () throws(PlanFailure) in
-            try input.plan(by: known.planner, measurements: measurements.byPath)
+            try input.plan(by: input.planner(known.planner, saying: texts), measurements: measurements.byPath)
         }
-        let naming = try self.naming(for: plan, of: source, opened: opened, settings: settings)
+        let naming = try self.naming(for: input, of: source, opened: opened, settings: settings)
         return (plan, try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) })
     }
 
@@ -115,24 +118,27 @@ package final class RenditionMaker {
         worker.slot.begin(work.source.identity)
         let input = try probe(opened, of: work.source, settings: settings, alone: alone)
         work.report.source.describe(input, opened)
+        let texts = try texts(
+            on: input, of: work.source, opened: opened, settings: settings, hash: work.report.source.sha256)
         let (measurements, measuring) = try measurements(
-            of: input, opened: opened, known: known, settings: settings, alone: alone)
+            of: input, texts, opened: opened, known: known, settings: settings, alone: alone)
+        let planner = input.planner(known.planner, saying: texts)
         let plan = try planned { () throws(PlanFailure) in
-            try input.plan(by: known.planner, measurements: measurements.byPath)
+            try input.plan(by: planner, measurements: measurements.byPath)
         }
         work.report.warnings = opened.warnings(work.source.name) + plan.warnings
         try checkMemory(plan.memory, settings.limits)
         work.report.predictedMemory = max(plan.memory, measuring)
-        let names = try names(for: plan, of: &work, opened: opened, settings: settings, by: choose)
+        let names = try names(for: plan, of: input, &work, opened: opened, settings: settings, by: choose)
         work.report.renditions = zip(plan.renditions, names).map(Self.entry)
         if settings.isDryRun { return [] }
 
         beforeRendering(plan.source.size.area * max(1, plan.source.frames), plan.time)
         let message = RenderMessage(
-            pipeline: known.number, source: input.message, measurements: measurements,
+            pipeline: known.number, source: input.message, measurements: measurements, texts: texts,
             thumbnail: thumbnail(of: work.source, opened: opened, settings: settings))
         let outputs = try render(
-            plan, message: message, planner: known.planner, input: input, names: names, opened: opened, alone: alone,
+            plan, message: message, planner: planner, input: input, names: names, opened: opened, alone: alone,
             clock: &clock, for: &work, settings: settings)
         work.report.milliseconds.render += clock.lap()
         return outputs
@@ -186,7 +192,9 @@ package final class RenditionMaker {
     private func probe(_ opened: OpenedSource, settings: RenderSettings, alone: Bool) throws -> SourceFacts {
         do {
             let facts = try settings.memory.holding(alone ? settings.memory.total : 0) {
-                try worker.slot.facts(of: opened, page: settings.pipeline.file.page, settings.limits)
+                let file = settings.pipeline.file
+                return try worker.slot.facts(
+                    of: opened, page: file.page, words: file.texts.contains(where: \.needsMetadata), settings.limits)
             }
             try opened.checkStructure(facts, settings.limits)
             return facts
@@ -199,12 +207,15 @@ package final class RenditionMaker {
     /// meanwhile: a source that waits for its names must not hold any.
     /// - Returns: also the bytes that the worker was expected to need for it at most.
     private func measurements(
-        of input: ProbedInput, opened: OpenedInput, known: WorkerSlot.Known, settings: RenderSettings, alone: Bool
+        of input: ProbedInput, _ texts: TextValues?, opened: OpenedInput, known: WorkerSlot.Known,
+        settings: RenderSettings, alone: Bool
     ) throws -> ([StageMeasurement], memory: Int) {
         guard known.planner.needsMeasurement, !settings.isDryRun else { return ([], 0) }
-        let bound = try planned { () throws(PlanFailure) in try input.plan(by: known.planner) }
+        let bound = try planned { () throws(PlanFailure) in
+            try input.plan(by: input.planner(known.planner, saying: texts))
+        }
         try checkMemory(bound.memory, settings.limits)
-        let message = RenderMessage(pipeline: known.number, source: input.message)
+        let message = RenderMessage(pipeline: known.number, source: input.message, texts: texts)
         let memory = ReservedMemory(bound.memory, of: settings.memory, alone: alone)
         return try settings.memory.holding(memory.reserved) {
             (
@@ -226,12 +237,13 @@ package final class RenditionMaker {
 
     /// The names, asked for once however often the source is attempted.
     func names(
-        for plan: SourcePlan, of work: inout SourceWork, opened: OpenedInput, settings: RenderSettings,
+        for plan: SourcePlan, of input: ProbedInput, _ work: inout SourceWork, opened: OpenedInput,
+        settings: RenderSettings,
         by choose: NameChoice
     ) throws -> [RenditionName] {
         if let names = work.names { return names }
         let facts = try naming(
-            for: plan, of: work.source, opened: opened, settings: settings, hash: work.report.source.sha256)
+            for: input, of: work.source, opened: opened, settings: settings, hash: work.report.source.sha256)
         work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
         let names = try choose { version throws(PlanFailure) in try plan.names(for: facts, version: version) }
         work.names = names
@@ -243,13 +255,25 @@ package final class RenditionMaker {
 
     /// - Parameter hash: the source's digest, if it is known already.
     private func naming(
-        for plan: SourcePlan, of source: SourceFile, opened: OpenedInput, settings: RenderSettings, hash: String? = nil
+        for input: ProbedInput, of source: SourceFile, opened: OpenedInput, settings: RenderSettings,
+        hash: String? = nil
     ) throws -> NamingFacts {
         NamingFacts(
             source: source.name,
             hash: settings.pipeline.file.needsHash ? try hash ?? opened.sha256() : nil,
-            date: plan.source.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree,
+            date: input.captureDate ?? opened.modificationDate, keepsTree: settings.keepsTree,
             thumbnailDigest: thumbnail(of: source, opened: opened, settings: settings)?.digest)
+    }
+
+    /// What texts say of the source; nil if the pipeline has none.
+    /// - Parameter hash: the source's digest, if it is known already.
+    func texts(
+        on input: ProbedInput, of source: SourceFile, opened: OpenedInput, settings: RenderSettings,
+        hash: String? = nil
+    ) throws -> TextValues? {
+        if settings.pipeline.file.texts.isEmpty { return nil }
+        return input.texts(
+            try naming(for: input, of: source, opened: opened, settings: settings, hash: hash))
     }
 
     func thumbnail(of source: SourceFile, opened: OpenedInput, settings: RenderSettings) -> ThumbnailFacts? {

@@ -113,7 +113,7 @@ final class WorkerSlot {
         let message = pipeline.message(id: number, kind: self.kind, limits: limits)
         let formats = Set(pipeline.file.renditions.map(\.save.format))
         // Several workers read the assets at one time.
-        let files = try pipeline.assets.map { asset throws(SystemError) in try asset.file.reopened() }
+        let files = try pipeline.assets.map { asset throws(SystemError) in try asset.reopened() }
         try start()
         try worker?.limit(limits)
         do {
@@ -148,9 +148,12 @@ final class WorkerSlot {
         return try canRead(format, kind)
     }
 
-    func facts(of source: OpenedSource, page: Int?, _ limits: Limits) throws -> SourceFacts {
+    /// - Parameter words: whether what the metadata say in words is wanted.
+    func facts(
+        of source: OpenedSource, page: Int?, words: Bool = false, _ limits: Limits
+    ) throws -> SourceFacts {
         try ask(
-            .probe(source.format, page: page), files: [source.file], within: TimeBound(header: limits),
+            .probe(source.format, page: page, words: words), files: [source.file], within: TimeBound(header: limits),
             growth: Self.growthOfHeader + 2 * source.bytes
         ) {
             try $0.facts(of: source.format)

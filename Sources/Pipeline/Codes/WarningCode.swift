@@ -27,6 +27,11 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case nameOverwritten = "name-overwritten"
     case overlapNotFound = "overlap-not-found"
     case overlapAmbiguous = "overlap-ambiguous"
+    case emptyText = "empty-text"
+    case textCut = "text-cut"
+    case missingGlyphs = "missing-glyphs"
+    case fontReplaced = "font-replaced"
+    case badMarkup = "bad-markup"
 
     /// One sentence for the documentation.
     package var explanation: String {
@@ -69,6 +74,13 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
             "Another source had the output name; `--collision overwrite` has put this source's rendition in its place."
         case .overlapAmbiguous:
             "Two captures fit together in two places about equally well, or only what they show elsewhere too is the same; the message names both places."
+        case .emptyText:
+            "A field of a text has no value in this picture and no default, so that nothing is drawn for it."
+        case .textCut: "A text does not fit: lines were left out, or it reaches beyond the picture."
+        case .missingGlyphs:
+            "The font of a text lacks characters; the message names them, and the fonts that they are drawn in, if any has them."
+        case .fontReplaced: "The font family of a text is not installed; another one was used."
+        case .badMarkup: "The markup of a text cannot be read; it was drawn as it is written."
         case .overlapNotFound: "No overlap was found between two captures; they were put one after the other."
         }
     }

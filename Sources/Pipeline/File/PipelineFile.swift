@@ -78,7 +78,11 @@ package struct PipelineFile: Sendable {
     package var makesThumbnails: Bool { renditions.contains { $0.layout == .freedesktop } }
     /// Some stage needs fonts.
     package var drawsText: Bool { (stages + renditions.flatMap(\.stages)).contains { $0.stage.drawsText } }
-    package var needsHash: Bool { renditions.contains { $0.template.needsHash } }
+    /// The texts that stages draw.
+    package var texts: [TextTemplate] { (stages + renditions.flatMap(\.stages)).flatMap { $0.stage.texts } }
+    package var needsHash: Bool {
+        renditions.contains { $0.template.needsHash } || texts.contains(where: \.needsHash)
+    }
 
     /// What a pipeline and a rendition take, for the manual.
     package static var descriptions: (file: [ParameterDescription], rendition: [ParameterDescription]) {

@@ -6,14 +6,11 @@ extension Rights {
     /// is damaged.
     package init(exif: [UInt8]) {
         self.init()
-        let mark = Array("Exif\0\0".utf8)
-        let block = ByteSource(exif.starts(with: mark) ? Array(exif.dropFirst(mark.count)) : exif)
-        guard let layout = try? TIFFLayout(of: block), let offset = try? layout.firstDirectory(in: block),
-            let directory = try? TIFFDirectory(at: offset, in: block, layout)
-        else { return }
-        creator = directory.fields[.artist].flatMap { Self.texts($0, block) } ?? []
+        let texts = EXIFTexts(exif)
+        creator = texts[.artist]
         // The photographer's and the editor's copyright, parted by a NUL.
-        copyright = directory.fields[.copyright].flatMap { Self.texts($0, block) }?.joined(separator: ", ")
+        let notices = texts[.copyright]
+        copyright = notices.isEmpty ? nil : notices.joined(separator: ", ")
     }
 
     /// An EXIF block with the owner, with `Exif\0\0` in front; nil if there is none. Its texts are UTF-8, which EXIF 3.0
@@ -43,10 +40,36 @@ extension Rights {
         return Array("Exif\0\0II*\0".utf8) + number(headerBytes, 4) + directory + number(0, 4) + values
     }
 
-    private static func texts(_ field: TIFFField, _ block: ByteSource) -> [String]? {
-        guard let bytes = field.text(in: block, limit: 4 * longestValue) else { return nil }
-        let texts = bytes.split(separator: 0).prefix(2).compactMap { cleaned(decoded(Array($0))) }
-        return texts.isEmpty ? nil : texts
+}
+
+extension PictureWords {
+    /// The caption of an EXIF block.
+    init(exif: [UInt8]) {
+        self.init(caption: EXIFTexts(exif)[.imageDescription].first)
+    }
+}
+
+/// The texts of an EXIF block.
+private struct EXIFTexts {
+    private let block: ByteSource
+    private let fields: [TIFFTag: TIFFField]
+
+    init(_ exif: [UInt8]) {
+        let mark = Array("Exif\0\0".utf8)
+        block = ByteSource(exif.starts(with: mark) ? Array(exif.dropFirst(mark.count)) : exif)
+        guard let layout = try? TIFFLayout(of: block), let offset = try? layout.firstDirectory(in: block),
+            let directory = try? TIFFDirectory(at: offset, in: block, layout)
+        else {
+            fields = [:]
+            return
+        }
+        fields = directory.fields
+    }
+
+    /// The texts of a field, which are parted by a NUL; none if the block is damaged.
+    subscript(tag: TIFFTag) -> [String] {
+        guard let bytes = fields[tag]?.text(in: block, limit: 4 * Rights.longestValue) else { return [] }
+        return bytes.split(separator: 0).prefix(2).compactMap { Rights.cleaned(Self.decoded(Array($0))) }
     }
 
     /// UTF-8 if that is valid, else Latin-1, as old cameras write.

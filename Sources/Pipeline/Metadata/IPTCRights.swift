@@ -19,6 +19,21 @@ extension Rights {
     }
 }
 
+extension PictureWords {
+    /// The object name and the caption of an IPTC block.
+    init(iptc: [UInt8]) {
+        self.init()
+        for dataset in IIMDatasets(rest: ByteReader(iimBytes(in: iptc))) where dataset.record == 2 {
+            guard let text = iptcText(dataset.value) else { continue }
+            switch dataset.number {
+            case 5: title = title ?? text
+            case 120: caption = caption ?? text
+            default: break
+            }
+        }
+    }
+}
+
 /// UTF-8 if it is valid, else Latin-1, in which every byte is a character. The block's own declaration (1:90) is
 /// not asked: it is often missing, and often wrong.
 private func iptcText(_ bytes: ArraySlice<UInt8>) -> String? {

@@ -1,4 +1,4 @@
-// The names of XMP that state rights.
+// The names of XMP that state rights, and what is in the picture.
 // https://developer.adobe.com/xmp/docs/xmp-specifications/ part 2 (dc, xmpRights, photoshop),
 // https://ns.useplus.org/LDF/ldf-XMPReference (plus), https://wiki.creativecommons.org/wiki/XMP (cc).
 
@@ -23,12 +23,14 @@ struct XMPName {
 }
 
 enum XMPProperty {
-    case creator, copyright, credit, usageTerms, webStatement, licence, licensorURL
+    case creator, copyright, credit, usageTerms, webStatement, licence, licensorURL, title, caption
 
     init?(_ name: XMPName) {
         switch (name.namespace, name.local) {
         case (.dublinCore, "creator"): self = .creator
         case (.dublinCore, "rights"): self = .copyright
+        case (.dublinCore, "title"): self = .title
+        case (.dublinCore, "description"): self = .caption
         case (.photoshop, "Credit"): self = .credit
         case (.xmpRights, "UsageTerms"): self = .usageTerms
         case (.xmpRights, "WebStatement"): self = .webStatement

@@ -5,9 +5,14 @@ extension Rights {
     /// The rights that an XMP packet states about the picture itself. What it says of ingredients or of the picture's
     /// history does not count. Never fails: what is malformed is ignored, and a packet in UTF-16 states nothing.
     package init(xmp: [UInt8]) {
-        var reader = XMPReader()
-        for token in XMLTokens(xmp) { reader.read(token) }
-        self = reader.rights
+        self = XMPReader(xmp).rights
+    }
+}
+
+extension PictureWords {
+    /// The title and the caption that an XMP packet gives the picture, by the same rules.
+    init(xmp: [UInt8]) {
+        self = XMPReader(xmp).words
     }
 }
 
@@ -75,13 +80,18 @@ private struct XMPReader {
     }
 
     private(set) var rights = Rights()
+    private(set) var words = PictureWords()
     private var open: [Element] = []
     private var ignoredDepth = 0
     /// The text of the innermost property or item so far, and the finished values of the open property.
     private var text = ""
     private var values: [Value] = []
 
-    mutating func read(_ token: XMLToken) {
+    init(_ packet: [UInt8]) {
+        for token in XMLTokens(packet) { read(token) }
+    }
+
+    private mutating func read(_ token: XMLToken) {
         switch token {
         case .start(let name, let attributes): start(name, attributes)
         case .end(let name): end(name)
@@ -179,6 +189,8 @@ private struct XMPReader {
         case .webStatement: rights.webStatement = rights.webStatement ?? Rights.cleanedAddress(value)
         case .licence: stateLicence(value, namesLicensor: false)
         case .licensorURL: stateLicence(value, namesLicensor: true)
+        case .title: words.title = words.title ?? value
+        case .caption: words.caption = words.caption ?? value
         }
     }
 

@@ -52,7 +52,8 @@ package struct NameTemplate: Hashable, Sendable {
         try checkPath()
     }
 
-    private static func field(_ field: String) throws(NameTemplateError) -> Part {
+    /// - Parameter others: fields that are known to the caller, for the list of all.
+    static func field(_ field: String, besides others: [String] = []) throws(NameTemplateError) -> Part {
         let pieces = field.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let argument = pieces.count == 2 ? pieces[1] : nil
         switch (pieces[0], argument) {
@@ -69,11 +70,12 @@ package struct NameTemplate: Hashable, Sendable {
             }
             return .hash(digits: count)
         case ("date", let format?):
-            try checkDate(format)
+            try checkDate(format, field: "date")
             return .date(format: format)
         case ("date", nil): throw NameTemplateError(message: "{date} needs a format, such as {date:%Y/%m}")
         default:
-            let known = ["stem", "ext", "dir", "rendition", "scale", "width", "height", "hash:8", "date:%Y/%m"]
+            let known =
+                ["stem", "ext", "dir", "rendition", "scale", "width", "height", "hash:8", "date:%Y/%m"] + others
             let hint = suggestion(for: pieces[0], among: known.map { String($0.prefix { $0 != ":" }) })
             let list = known.map { "{\($0)}" }.joined(separator: " ")
             throw NameTemplateError(
@@ -81,17 +83,17 @@ package struct NameTemplate: Hashable, Sendable {
         }
     }
 
-    private static func checkDate(_ format: String) throws(NameTemplateError) {
+    static func checkDate(_ format: String, field: String) throws(NameTemplateError) {
         guard format.contains("%") else {
             throw NameTemplateError(
-                message: "{date:…} needs fields of a date, such as {date:%Y-%m-%d}, found '\(format)'")
+                message: "{\(field):…} needs fields of a date, such as {\(field):%Y-%m-%d}, found '\(format)'")
         }
         var rest = format[...]
         while let percent = rest.firstIndex(of: "%") {
             let letter = rest[rest.index(after: percent)...].first
             guard let letter, "YmdHMS".contains(letter) else {
                 throw NameTemplateError(
-                    message: "{date:…} knows %Y %m %d %H %M %S, found '%\(letter.map(String.init) ?? "")'")
+                    message: "{\(field):…} knows %Y %m %d %H %M %S, found '%\(letter.map(String.init) ?? "")'")
             }
             rest = rest[rest.index(percent, offsetBy: 2)...]
         }

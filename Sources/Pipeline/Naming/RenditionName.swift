@@ -122,7 +122,7 @@ private func digest(_ bytes: [UInt8]) -> String {
     return String(repeating: "0", count: 16 - text.count) + text
 }
 
-private func formatted(_ date: String, as format: String) -> String {
+func formatted(_ date: String, as format: String) -> String {
     let fields = date.split { $0 == ":" || $0 == " " }.map(String.init)
     guard fields.count == 6 else { return "" }
     var result = ""

@@ -62,7 +62,7 @@ package struct ReadingLog: Sendable {
 /// An asset as a pipeline names it.
 package struct AssetReference: Equatable, Sendable {
     package enum Kind: Sendable {
-        case picture
+        case picture, font
         /// A .cube file.
         case colorTable
     }

@@ -6,11 +6,20 @@ package struct Planner: Sendable {
     /// The assets of the pipeline by their path as written.
     package let assets: [String: AssetFacts]
     package let limits: Limits
+    /// What texts say of the source, and what its header says.
+    private var subject: (values: TextValues, source: SourceFacts)?
 
     package init(pipeline: PipelineFile, assets: [String: AssetFacts], limits: Limits) {
         self.pipeline = pipeline
         self.assets = assets
         self.limits = limits
+    }
+
+    /// The planner for a source of which texts say something.
+    package func saying(_ values: TextValues, of source: SourceFacts) -> Planner {
+        var planner = self
+        planner.subject = (values, source)
+        return planner
     }
 
     /// The place of a stage in a pipeline, to which a measurement belongs.
@@ -167,12 +176,23 @@ package struct Planner: Sendable {
     ) throws(PlanFailure) -> [PlannedStage] {
         var steps: [PlannedStage] = []
         for (use, path) in places {
-            let context = PlanContext(scale: Double(scale), assets: assets, measurement: measurements[path])
+            let context = context(of: path, scale: scale, measurements)
             let step = try PlannedStage.plan(use.stage, steps.last?.output ?? start, in: context, path: path)
             try checkPixels(step)
             steps.append(step)
         }
         return steps
+    }
+
+    func context(of path: StagePath, scale: Int, _ measurements: [StagePath: Measurement]) -> PlanContext {
+        var fields = TextFields()
+        if let subject {
+            let rendition = path.rendition.map { pipeline.renditions[$0].saved(as: subject.source) }
+            fields = TextFields(
+                subject.values, rendition: rendition.map { ($0.name, $0.save.format.fileExtension) }, scale: scale)
+        }
+        return PlanContext(
+            scale: Double(scale), assets: assets, measurement: measurements[path], fields: fields)
     }
 
     /// - Parameters:

@@ -127,7 +127,7 @@ extension Planner {
         measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> [PlannedStage] {
         guard let (use, path) = places.first, let stage = use.stage as? any JoiningStage else { return [] }
-        let context = PlanContext(scale: Double(scale), assets: assets, measurement: measurements[path])
+        let context = context(of: path, scale: scale, measurements)
         let join = try PlannedStage.plan(stage, members, in: context, path: path)
         try checkPixels(join)
         guard join.output.frames <= limits.maximumFrames else {

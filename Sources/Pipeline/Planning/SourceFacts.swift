@@ -33,6 +33,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var parts: StoredParts?
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
+    /// What it says in words; nil if that was not asked for.
+    package var words: PictureWords?
 
     package init(
         format: SourceFormat, size: PixelSize, orientation: Int = 1, frames: Int = 1, hasAlpha: Bool = false,
@@ -62,7 +64,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
         return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation)
             && (1...1_000_000).contains(frames) && (0...65_535).contains(droppedBands)
             && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)
-            && captureDate.map(isDate) ?? true
+            && captureDate.map(isDate) ?? true && words?.isPlausible ?? true
     }
 
     /// Several frames that follow each other in time, not pages. One that the pipeline asks for is a still.

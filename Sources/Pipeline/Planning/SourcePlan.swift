@@ -14,7 +14,7 @@ package struct PlannedStage: Sendable {
     package var isScaling: Bool { if case .scales = plan.sizeDependence { true } else { false } }
 
     /// Plans one stage.
-    static func plan(
+    package static func plan(
         _ stage: some StageDeclaration, _ input: PictureInfo, in context: PlanContext, path: Planner.StagePath? = nil
     ) throws(PlanFailure) -> PlannedStage {
         PlannedStage(stage: stage, plan: try stage.plan(input, in: context), input: input, path: path)

@@ -18,6 +18,8 @@ package protocol StageDeclaration: ParameterGroup {
     var needsMeasurement: Bool { get }
     /// It needs fonts, which only a worker process for such stages can read.
     var drawsText: Bool { get }
+    /// The texts that it and the stages within it draw.
+    var texts: [TextTemplate] { get }
     /// It gives the picture a size in points, so that it has other pixels at each scale.
     var sizesInPoints: Bool { get }
 
@@ -29,6 +31,7 @@ extension StageDeclaration {
     package static var parts: [StagePart] { [] }
     package var needsMeasurement: Bool { false }
     package var drawsText: Bool { false }
+    package var texts: [TextTemplate] { [] }
     package var sizesInPoints: Bool { false }
 }
 
@@ -101,11 +104,17 @@ package struct PlanContext: Sendable {
     package let assets: [String: AssetFacts]
     /// What was measured on the decoded picture for this stage; nil before that, and for stages that measure nothing.
     package let measurement: Measurement?
+    /// What the fields of texts stand for.
+    package let fields: TextFields
 
-    package init(scale: Double, assets: [String: AssetFacts] = [:], measurement: Measurement? = nil) {
+    package init(
+        scale: Double, assets: [String: AssetFacts] = [:], measurement: Measurement? = nil,
+        fields: TextFields = TextFields()
+    ) {
         self.scale = scale
         self.assets = assets
         self.measurement = measurement
+        self.fields = fields
     }
 }
 

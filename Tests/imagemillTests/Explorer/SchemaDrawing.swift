@@ -89,10 +89,18 @@ struct SchemaDrawing {
             || ["stops", "dark", "light"].contains(key)
         {
             return random.pick(Self.colors)
+        } else if key == "strip" {
+            return random.pick(Self.colors)
         } else if key == "image" {
             return random.pick(assets)
         } else if key == "file" {
             return table
+        } else if key == "font" {
+            return random.pick(["serif", "DejaVu Sans", "No Such Family"])
+        } else if key == "text" {
+            return random.pick([
+                "Hi", "{width} × {height}", "Hi\nשלום", "{stem|a} {title|untitled} and many words more",
+            ])
         }
         throw UnknownKind(key: key, schema: schema)
     }

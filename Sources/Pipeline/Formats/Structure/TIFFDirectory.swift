@@ -45,6 +45,7 @@ enum TIFFTag: Int {
     case bitsPerSample = 258
     case compression = 259
     case photometricInterpretation = 262
+    case imageDescription = 270
     case stripOffsets = 273
     case rowsPerStrip = 278
     case stripByteCounts = 279

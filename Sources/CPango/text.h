@@ -1,0 +1,318 @@
+// Lays out text by Pango and draws it by Cairo, as coverage of 8 bits a pixel. Types of both stay in here: Swift sees
+// numbers, texts and two opaque pointers.
+#pragma once
+
+#include <cairo.h>
+#include <fontconfig/fontconfig.h>
+#include <math.h>
+#include <pango/pango.h>
+#include <pango/pangocairo.h>
+#include <pango/pangofc-fontmap.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+// Fonts that texts may be drawn in: those of the system, and perhaps that of a file.
+typedef struct cpango_fonts {
+    PangoFontMap *map;
+    FcConfig *config;
+    // How the font of the file calls itself; NULL if there is no file.
+    PangoFontDescription *own;
+} cpango_fonts;
+
+static inline void cpango_free_fonts(cpango_fonts *fonts) {
+    if (!fonts) return;
+    if (fonts->own) pango_font_description_free(fonts->own);
+    if (fonts->map) g_object_unref(fonts->map);
+    if (fonts->config) FcConfigDestroy(fonts->config);
+    g_free(fonts);
+}
+
+// - file: the font's path; NULL for the fonts of the system alone.
+// Returns NULL if the file holds no font.
+static inline cpango_fonts *cpango_new_fonts(const char *file) {
+    cpango_fonts *fonts = g_new0(cpango_fonts, 1);
+    fonts->config = FcInitLoadConfigAndFonts();
+    fonts->map = pango_cairo_font_map_new_for_font_type(CAIRO_FONT_TYPE_FT);
+    if (!fonts->config || !fonts->map) {
+        cpango_free_fonts(fonts);
+        return NULL;
+    }
+    if (file) {
+        FcFontSet *found = NULL;
+        if (FcConfigAppFontAddFile(fonts->config, (const FcChar8 *)file))
+            found = FcConfigGetFonts(fonts->config, FcSetApplication);
+        // A file may hold several; the first one is meant.
+        if (!found || found->nfont == 0) {
+            cpango_free_fonts(fonts);
+            return NULL;
+        }
+        fonts->own = pango_fc_font_description_from_pattern(found->fonts[0], FALSE);
+    }
+    pango_fc_font_map_set_config(PANGO_FC_FONT_MAP(fonts->map), fonts->config);
+    return fonts;
+}
+
+// Whether a family of this name is there, and is not only replaced by another one.
+static inline bool cpango_has_family(const cpango_fonts *fonts, const char *family) {
+    // Names that stand for whatever the system has of a kind.
+    static const char *const kinds[] = {"sans", "sans-serif", "serif", "monospace", "mono", "cursive", "fantasy",
+                                        "system-ui", "emoji", "math"};
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+        if (g_ascii_strcasecmp(family, kinds[i]) == 0) return true;
+    FcPattern *pattern = FcPatternBuild(NULL, FC_FAMILY, FcTypeString, family, (char *)NULL);
+    FcObjectSet *wanted = FcObjectSetBuild(FC_FAMILY, (char *)NULL);
+    FcFontSet *found = FcFontList(fonts->config, pattern, wanted);
+    bool has = found && found->nfont > 0;
+    if (found) FcFontSetDestroy(found);
+    FcObjectSetDestroy(wanted);
+    FcPatternDestroy(pattern);
+    return has;
+}
+
+// Which of their points the lines have below each other. They begin on the right if they are read from there.
+typedef enum { CPANGO_BEGINNING, CPANGO_MIDDLE, CPANGO_END } cpango_align;
+
+// What is to be laid out. Lengths are in pixels.
+typedef struct cpango_request {
+    // UTF-8 that ends with a NUL.
+    const char *text;
+    bool is_markup;
+    // NULL for the font of the file.
+    const char *family;
+    // 100 to 1000; 0 for that of the font.
+    int weight;
+    // 0 upright, 1 italic, 2 oblique; -1 for that of the font.
+    int style;
+    double size;
+    // From one baseline to the next.
+    double line_height;
+    // Lines are broken there; 0 for never.
+    double width;
+    // Most lines that are drawn; 0 for all.
+    int lines;
+    // The last line ends with an ellipsis if there is more.
+    bool is_ellipsized;
+    cpango_align align;
+} cpango_request;
+
+typedef struct cpango_text {
+    PangoContext *context;
+    PangoLayout *layout;
+    double line_height;
+    // From the top of a line to its baseline.
+    double baseline;
+    int lines;
+    // That of the longest line.
+    double width;
+    cpango_align align;
+    bool is_cut;
+    // Characters that no font has, and those that only others than the wanted one have; and whose those are.
+    char *missing, *borrowed, *lenders;
+    // The family that the text is drawn in.
+    char *family;
+} cpango_text;
+
+static inline void cpango_free_text(cpango_text *text) {
+    if (!text) return;
+    if (text->layout) g_object_unref(text->layout);
+    if (text->context) g_object_unref(text->context);
+    g_free(text->missing);
+    g_free(text->borrowed);
+    g_free(text->lenders);
+    g_free(text->family);
+    g_free(text);
+}
+
+static inline double cpango_line_width(PangoLayoutLine *line) {
+    PangoRectangle logical;
+    pango_layout_line_get_extents(line, NULL, &logical);
+    return (double)logical.width / PANGO_SCALE;
+}
+
+// Where a line begins on the left, from the left side of the box.
+static inline double cpango_line_start(const cpango_text *text, PangoLayoutLine *line) {
+    double room = text->width - cpango_line_width(line);
+    if (text->align == CPANGO_MIDDLE) return room / 2;
+    bool isFromRight = pango_layout_line_get_resolved_direction(line) == PANGO_DIRECTION_RTL;
+    return (text->align == CPANGO_END) == isFromRight ? 0 : room;
+}
+
+enum { cpango_most_named = 20 };
+
+// Adds a character to those that are named, unless it is there already, or there are many.
+static inline void cpango_name(GString *named, gunichar character) {
+    if (g_utf8_strlen(named->str, -1) >= cpango_most_named) return;
+    char bytes[8] = {0};
+    g_unichar_to_utf8(character, bytes);
+    if (!strstr(named->str, bytes)) g_string_append(named, bytes);
+}
+
+static inline bool cpango_is_seen(gunichar character) {
+    switch (g_unichar_type(character)) {
+    case G_UNICODE_CONTROL:
+    case G_UNICODE_FORMAT:
+    case G_UNICODE_LINE_SEPARATOR:
+    case G_UNICODE_PARAGRAPH_SEPARATOR:
+    case G_UNICODE_SPACE_SEPARATOR: return false;
+    // Choose among the forms of the character before them.
+    default: return !(character >= 0xFE00 && character <= 0xFE0F) && !(character >= 0xE0100 && character <= 0xE01EF);
+    }
+}
+
+// Finds out which characters the font lacks.
+static inline void cpango_look_for_missing(cpango_text *text, PangoFont *font) {
+    GString *missing = g_string_new(NULL), *borrowed = g_string_new(NULL), *lenders = g_string_new(NULL);
+    const char *written = pango_layout_get_text(text->layout);
+    GSList *line = pango_layout_get_lines_readonly(text->layout);
+    for (int i = 0; i < text->lines && line; i++, line = line->next) {
+        for (GSList *runs = ((PangoLayoutLine *)line->data)->runs; runs; runs = runs->next) {
+            PangoGlyphItem *run = runs->data;
+            if (!run->item->analysis.font) continue;
+            bool borrows = false;
+            for (int j = 0; j < run->glyphs->num_glyphs; j++) {
+                PangoGlyph glyph = run->glyphs->glyphs[j].glyph;
+                if (glyph != PANGO_GLYPH_EMPTY && glyph & PANGO_GLYPH_UNKNOWN_FLAG)
+                    cpango_name(missing, glyph & ~PANGO_GLYPH_UNKNOWN_FLAG);
+            }
+            const char *from = written + run->item->offset;
+            for (const char *at = from; at < from + run->item->length; at = g_utf8_next_char(at)) {
+                gunichar character = g_utf8_get_char(at);
+                char bytes[8] = {0};
+                g_unichar_to_utf8(character, bytes);
+                if (!cpango_is_seen(character) || pango_font_has_char(font, character)) continue;
+                if (strstr(missing->str, bytes) || run->item->analysis.font == font) continue;
+                cpango_name(borrowed, character);
+                borrows = true;
+            }
+            if (!borrows) continue;
+            PangoFontDescription *lender = pango_font_describe(run->item->analysis.font);
+            const char *name = pango_font_description_get_family(lender);
+            if (name && !strstr(lenders->str, name))
+                g_string_append_printf(lenders, "%s%s", lenders->len ? ", " : "", name);
+            pango_font_description_free(lender);
+        }
+    }
+    text->missing = g_string_free(missing, FALSE);
+    text->borrowed = g_string_free(borrowed, FALSE);
+    text->lenders = g_string_free(lenders, FALSE);
+}
+
+// Lays out a text.
+// - problem: what is wrong with the markup, to be freed by g_free; NULL if it is no markup or right.
+// Returns NULL if there is a problem, or no font at all.
+static inline cpango_text *cpango_lay_out(const cpango_fonts *fonts, const cpango_request *wanted, char **problem) {
+    *problem = NULL;
+    cpango_text *text = g_new0(cpango_text, 1);
+    text->context = pango_font_map_create_context(fonts->map);
+    // Shapes and positions as they are drawn in the font, so that all scales show the same.
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    pango_cairo_context_set_font_options(text->context, options);
+    cairo_font_options_destroy(options);
+    pango_context_set_round_glyph_positions(text->context, FALSE);
+    // The same on all machines, whatever their language is.
+    PangoLanguage *language = pango_language_from_string("en");
+    pango_context_set_language(text->context, language);
+
+    PangoFontDescription *description = fonts->own && !wanted->family ? pango_font_description_copy(fonts->own)
+                                                                      : pango_font_description_new();
+    if (wanted->family) pango_font_description_set_family(description, wanted->family);
+    if (wanted->weight > 0) pango_font_description_set_weight(description, (PangoWeight)wanted->weight);
+    if (wanted->style >= 0) {
+        static const PangoStyle styles[] = {PANGO_STYLE_NORMAL, PANGO_STYLE_ITALIC, PANGO_STYLE_OBLIQUE};
+        pango_font_description_set_style(description, styles[wanted->style]);
+    }
+    pango_font_description_set_absolute_size(description, wanted->size * PANGO_SCALE);
+
+    text->layout = pango_layout_new(text->context);
+    pango_layout_set_font_description(text->layout, description);
+    PangoFont *font = pango_context_load_font(text->context, description);
+    pango_font_description_free(description);
+    if (wanted->is_markup) {
+        GError *error = NULL;
+        PangoAttrList *attributes = NULL;
+        char *plain = NULL;
+        if (!pango_parse_markup(wanted->text, -1, 0, &attributes, &plain, NULL, &error)) {
+            *problem = g_strdup(error->message);
+            g_error_free(error);
+        } else {
+            pango_layout_set_text(text->layout, plain, -1);
+            pango_layout_set_attributes(text->layout, attributes);
+            g_free(plain);
+            pango_attr_list_unref(attributes);
+        }
+    } else {
+        pango_layout_set_text(text->layout, wanted->text, -1);
+    }
+    if (*problem || !font) {
+        if (font) g_object_unref(font);
+        cpango_free_text(text);
+        return NULL;
+    }
+    if (wanted->width > 0) pango_layout_set_width(text->layout, (int)(wanted->width * PANGO_SCALE + 0.5));
+    pango_layout_set_wrap(text->layout, PANGO_WRAP_WORD_CHAR);
+    if (wanted->is_ellipsized) {
+        pango_layout_set_ellipsize(text->layout, PANGO_ELLIPSIZE_END);
+        pango_layout_set_height(text->layout, -wanted->lines);
+    }
+
+    // Lines are placed by their own numbers: those of Pango fill the width where it cuts them.
+    int count = pango_layout_get_line_count(text->layout);
+    text->lines = wanted->lines > 0 && wanted->lines < count ? wanted->lines : count;
+    text->is_cut = text->lines < count || pango_layout_is_ellipsized(text->layout);
+    GSList *line = pango_layout_get_lines_readonly(text->layout);
+    for (int i = 0; i < text->lines && line; i++, line = line->next)
+        text->width = fmax(text->width, cpango_line_width(line->data));
+    text->align = wanted->align;
+
+    PangoFontMetrics *metrics = pango_font_get_metrics(font, language);
+    double ascent = (double)pango_font_metrics_get_ascent(metrics) / PANGO_SCALE;
+    double descent = (double)pango_font_metrics_get_descent(metrics) / PANGO_SCALE;
+    pango_font_metrics_unref(metrics);
+    text->line_height = wanted->line_height;
+    text->baseline = (wanted->line_height - ascent - descent) / 2 + ascent;
+    PangoFontDescription *used = pango_font_describe(font);
+    text->family = g_strdup(pango_font_description_get_family(used));
+    pango_font_description_free(used);
+    cpango_look_for_missing(text, font);
+    g_object_unref(font);
+    return text;
+}
+
+// Draws into a mask of width × height bytes.
+// - x, y: where the top left corner of the text's box is in the mask.
+// - outline: how far around the shapes is covered; 0 for the shapes themselves.
+// Returns false if there is no memory.
+static inline bool cpango_draw(
+    cpango_text *text, double x, double y, double outline, uint8_t *mask, int width, int height
+) {
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, width, height);
+    cairo_t *cairo = cairo_create(surface);
+    // Paths, since Cairo puts glyphs on whole pixels.
+    GSList *line = pango_layout_get_lines_readonly(text->layout);
+    for (int i = 0; i < text->lines && line; i++, line = line->next) {
+        double top = y + i * text->line_height;
+        // What is outside of the mask costs nothing.
+        if (top > height + text->line_height || top < -2 * text->line_height) continue;
+        cairo_move_to(cairo, x + cpango_line_start(text, line->data), top + text->baseline);
+        pango_cairo_layout_line_path(cairo, line->data);
+        if (outline > 0) {
+            cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
+            cairo_set_line_width(cairo, 2 * outline);
+            cairo_stroke_preserve(cairo);
+        }
+        cairo_fill(cairo);
+    }
+    bool isDrawn = cairo_status(cairo) == CAIRO_STATUS_SUCCESS;
+    cairo_surface_flush(surface);
+    const uint8_t *rows = cairo_image_surface_get_data(surface);
+    int stride = cairo_image_surface_get_stride(surface);
+    for (int row = 0; isDrawn && row < height; row++)
+        memcpy(mask + (size_t)row * width, rows + (size_t)row * stride, width);
+    cairo_destroy(cairo);
+    cairo_surface_destroy(surface);
+    return isDrawn;
+}

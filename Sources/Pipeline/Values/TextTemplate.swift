@@ -1,0 +1,249 @@
+// `text:`, words that are drawn on a picture, with fields in braces.
+
+/// Words with fields: `© {artist|unknown}, {date-taken:%Y}`.
+package struct TextTemplate: Hashable, Sendable {
+    package enum Field: Hashable, Sendable {
+        /// A field that names have too.
+        case name(NameTemplate.Part)
+        /// When the picture was taken, if it says so.
+        case dateTaken(format: String)
+        case title, caption, artist, copyright
+
+        /// The picture's metadata have its value.
+        var isOfMetadata: Bool {
+            switch self {
+            case .dateTaken, .title, .caption, .artist, .copyright: true
+            case .name: false
+            }
+        }
+    }
+
+    enum Part: Hashable, Sendable {
+        case literal(String)
+        /// - Parameter written: the field as the user wrote it, without its default.
+        case field(Field, default: String?, written: String)
+    }
+
+    package let text: String
+    let parts: [Part]
+
+    /// - Throws: a sentence that says what is wrong.
+    init(_ text: String) throws(NameTemplateError) {
+        var (parts, literal): ([Part], String) = ([], "")
+        var rest = text[...]
+        while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
+            literal += rest[..<brace]
+            let after = rest[rest.index(after: brace)...]
+            if after.first == rest[brace] {
+                literal.append(rest[brace])
+                rest = after.dropFirst()
+                continue
+            }
+            guard rest[brace] == "{", let close = after.firstIndex(of: "}") else {
+                throw NameTemplateError(message: "a brace in '\(text)' has no partner; a brace itself is written twice")
+            }
+            if !literal.isEmpty { parts.append(.literal(literal)) }
+            literal = ""
+            parts.append(try Self.part(String(after[..<close])))
+            rest = after[after.index(after: close)...]
+        }
+        literal += rest
+        if !literal.isEmpty { parts.append(.literal(literal)) }
+        (self.text, self.parts) = (text, parts)
+    }
+
+    private static func part(_ written: String) throws(NameTemplateError) -> Part {
+        let pieces = written.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        return .field(try field(pieces[0]), default: pieces.count == 2 ? pieces[1] : nil, written: "{\(pieces[0])}")
+    }
+
+    private static func field(_ written: String) throws(NameTemplateError) -> Field {
+        switch written {
+        case "title": return .title
+        case "caption": return .caption
+        case "artist": return .artist
+        case "copyright": return .copyright
+        default: break
+        }
+        let name = "date-taken"
+        guard written == name || written.hasPrefix(name + ":") else {
+            return .name(
+                try NameTemplate.field(
+                    written, besides: ["date-taken:%d.%m.%Y", "title", "caption", "artist", "copyright"]))
+        }
+        let format = String(written.dropFirst(name.count + 1))
+        try NameTemplate.checkDate(format, field: name)
+        return .dateTaken(format: format)
+    }
+
+    private var fields: [Field] {
+        parts.compactMap { if case .field(let field, _, _) = $0 { field } else { nil } }
+    }
+
+    package var needsMetadata: Bool { fields.contains(where: \.isOfMetadata) }
+    package var needsHash: Bool {
+        fields.contains { if case .name(.hash) = $0 { true } else { false } }
+    }
+    package var needsRendition: Bool {
+        fields.contains { if case .name(.rendition) = $0 { true } else { false } }
+    }
+    /// Its words depend on more than the source's bytes.
+    package var needsName: Bool {
+        fields.contains {
+            switch $0 {
+            case .name(.stem), .name(.dir), .name(.date): true
+            default: false
+            }
+        }
+    }
+}
+
+extension TextTemplate: ParameterValue {
+    package static var expectation: String { "a text with fields, such as \"© {artist|unknown}\"" }
+    package static var schema: JSONValue { ["type": "string", "minLength": 1] }
+    // No text at all is no mistake of a template.
+    package static var placeholder: TextTemplate { TextTemplate(text: "Text", parts: [.literal("Text")]) }
+
+    private init(text: String, parts: [Part]) { (self.text, self.parts) = (text, parts) }
+
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> TextTemplate? {
+        guard let text = node.text, !node.isNull else { return nil }
+        do throws(NameTemplateError) {
+            return try TextTemplate(text)
+        } catch {
+            log.problem(node.position, error.message)
+            return nil
+        }
+    }
+
+    package var written: String { text }
+}
+
+// MARK: - Values
+
+/// What the fields of texts stand for, as far as the source decides it.
+package struct TextValues: Hashable, Sendable, Codable {
+    let stem: String
+    let folder: String
+    /// `YYYY:MM:DD HH:MM:SS`.
+    let date: String
+    let hash: String?
+    let dateTaken: String?
+    let words: PictureWords
+
+    package init(_ naming: NamingFacts, dateTaken: String?, words: PictureWords) {
+        stem = BytePath(naming.source.stem).text
+        folder = naming.source.path.directory.text
+        (date, hash, self.dateTaken, self.words) = (naming.date, naming.hash, dateTaken, words)
+    }
+
+    package static let none = TextValues(
+        NamingFacts(source: SourceName(BytePath([]))), dateTaken: nil, words: PictureWords())
+}
+
+/// The values of fields in one place of a pipeline.
+package struct TextFields: Sendable {
+    var values = TextValues.none
+    /// Nil in shared stages.
+    var rendition: (name: String, ext: String)?
+    var scale = 1
+
+    package init() {}
+
+    init(_ values: TextValues, rendition: (name: String, ext: String)?, scale: Int) {
+        (self.values, self.rendition, self.scale) = (values, rendition, scale)
+    }
+
+    /// The value of a field on a picture; nil if there is none.
+    fileprivate func value(of field: TextTemplate.Field, on size: PixelSize) -> String? {
+        let value: String? =
+            switch field {
+            case .name(.literal(let text)): text
+            case .name(.stem): values.stem
+            case .name(.ext): rendition?.ext
+            case .name(.dir): values.folder
+            case .name(.rendition): rendition?.name
+            case .name(.scale): rendition == nil ? nil : scaleSuffix(scale)
+            case .name(.width): String(size.width)
+            case .name(.height): String(size.height)
+            case .name(.hash(let digits)): values.hash.map { String($0.prefix(digits)) }
+            case .name(.date(let format)): formatted(values.date, as: format)
+            case .dateTaken(let format): values.dateTaken.map { formatted($0, as: format) }
+            case .title: values.words.title
+            case .caption: values.words.caption
+            case .artist: values.words.artist
+            case .copyright: values.words.copyright
+            }
+        // At scale 1 there is nothing to say.
+        if case .name(.scale) = field { return value }
+        return value.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+/// A template with everything filled in.
+package struct FilledText: Hashable, Sendable {
+    package let text: String
+    /// The fields that have neither a value nor a default.
+    package let empty: [String]
+}
+
+extension TextTemplate {
+    /// The words for a picture. A value is never read as a field; its lines become one, and its direction does not
+    /// reach out of it.
+    /// - Parameter isMarkup: the template is markup, and the values are not.
+    package func filled(_ fields: TextFields, on size: PixelSize, isMarkup: Bool) -> FilledText {
+        var (text, empty): (String, [String]) = ("", [])
+        for part in parts {
+            switch part {
+            case .literal(let words): text += words
+            case .field(let field, let fallback, let written):
+                if let value = fields.value(of: field, on: size) {
+                    let clean = Self.isolated(value)
+                    text += isMarkup ? Self.escaped(clean) : clean
+                } else if let fallback {
+                    text += fallback
+                } else {
+                    empty.append(written)
+                }
+            }
+        }
+        return FilledText(text: Self.lines(text), empty: empty)
+    }
+
+    /// A value within marks that keep its direction to itself. Marks that would close them are left out.
+    private static func isolated(_ value: String) -> String {
+        var kept = String.UnicodeScalarView()
+        for scalar in value.unicodeScalars.prefix(Rights.longestValue) {
+            switch scalar.value {
+            case 0x202A...0x202E, 0x2066...0x2069: break
+            case 0x2028, 0x2029: kept.append(" ")
+            default: kept.append(scalar.properties.generalCategory == .control ? " " : scalar)
+            }
+        }
+        return "\u{2068}" + String(kept) + "\u{2069}"
+    }
+
+    private static func escaped(_ value: String) -> String {
+        value.reduce(into: "") { result, character in
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            default: result.append(character)
+            }
+        }
+    }
+
+    /// Line feeds stay, and all other control characters become spaces. What is beyond any picture is cut.
+    private static func lines(_ text: String) -> String {
+        var kept = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(longest) {
+            kept.append(scalar != "\n" && scalar.properties.generalCategory == .control ? " " : scalar)
+        }
+        while kept.last == "\n" { kept.removeLast() }
+        return String(kept)
+    }
+
+    /// Unicode scalars that are drawn.
+    private static let longest = 20_000
+}

@@ -1,0 +1,126 @@
+// A text with its words and its lengths in pixels, before any font is read.
+import Pipeline
+import Typesetting
+
+/// A text as it will be drawn. How large its box is, is only known with the font, so no size depends on it.
+struct TextPlan: Sendable {
+    /// The words; empty if nothing is drawn.
+    let text: String
+    let isMarkup: Bool
+    let font: FontChoice
+    let style: TypesetStyle
+    let overflow: TextOverflow
+    let anchor: Anchor
+    /// How far the box is moved from the edges that it is anchored to, inwards.
+    let inset: PixelOffset
+    /// The part of the picture that it is placed in.
+    let area: PixelBox
+    let ink: Ink
+    let background: Ink?
+    let padding: Int
+    let cornerRadius: Double
+    let outline: (width: Double, ink: Ink)?
+    let shadow: (offset: PixelOffset, sigma: Double, ink: Ink)?
+    let warnings: [Warning]
+
+    var isEmpty: Bool { text.isEmpty }
+
+    /// The words as a note has them.
+    var note: String {
+        guard !isEmpty else { return "no text" }
+        let words = text.unicodeScalars.filter { !(0x2066...0x2069).contains($0.value) }.map {
+            $0 == "\n" || $0 == "\u{2028}" ? " " : $0
+        }
+        let isLong = words.count > Self.longestNote
+        return "'\(String(String.UnicodeScalarView(words.prefix(Self.longestNote))))\(isLong ? "…" : "")'"
+    }
+
+    private static let longestNote = 40
+
+    /// The pictures that are held while it is drawn: coverage, and what is drawn.
+    func intermediates(on picture: PictureInfo) -> [PictureInfo] {
+        guard !isEmpty else { return [] }
+        var drawn = PictureInfo(size: picture.size, hasAlpha: true, colour: picture.colour)
+        if let lines = style.lines {
+            // Nothing is drawn far above and below the lines.
+            let reach = 2 * (style.size + Double(padding) + (outline?.width ?? 0) + 4 * (shadow?.sigma ?? 0))
+            let height = Double(lines) * style.lineHeight + reach + Double(abs(shadow?.offset.y ?? 0))
+            drawn.size = PixelSize(picture.size.width, max(1, min(picture.size.height, Int(height.rounded(.up)))))
+        }
+        return Array(repeating: drawn, count: 3)
+    }
+}
+
+extension TextDeclaration {
+    /// The largest em, in pixels. The smallest is one: below that FreeType has no size.
+    private static let largest = 20_000.0
+
+    /// Fills in the words and works out all lengths.
+    /// - Parameters:
+    ///   - picture: what lengths refer to, which can hold what is drawn afterwards.
+    ///   - area: the part of it that the text is placed in.
+    func plan(
+        on picture: inout PictureInfo, in area: PixelBox, at anchor: Anchor, inset: Offset, _ context: PlanContext,
+        for stage: String
+    ) throws(PlanFailure) -> TextPlan {
+        let scale = picture.pixelsPerPoint
+        let side = min(picture.size.width, picture.size.height)
+        let filled = text.filled(context.fields, on: picture.size, isMarkup: isMarkup)
+        let isBlank = filled.text.unicodeScalars.allSatisfy {
+            $0.properties.isWhitespace || $0 == "\u{2068}" || $0 == "\u{2069}"
+        }
+        let em = min(max(1, size.length.exactPixels(of: side, scale: scale)), Self.largest)
+        let room = PixelOffset(
+            inset.x.pixels(of: area.size.width, scale: scale), inset.y.pixels(of: area.size.height, scale: scale))
+        let free = area.size.width - (anchor.horizontal == .center ? 2 : 1) * abs(room.x)
+        var style = TypesetStyle(
+            family: nil, size: em, lineHeight: em * lineSpacing,
+            width: Double(max(1, maxWidth?.pixels(of: area.size.width, scale: scale) ?? free)))
+        if case .family(let family) = font { style.family = family }
+        style.weight = weight?.number
+        style.slant = self.style.map { style in
+            switch style {
+            case .normal: .upright
+            case .italic: .italic
+            case .oblique: .oblique
+            }
+        }
+        style.alignment =
+            switch align {
+            case .leading: .beginning
+            case .center: .middle
+            case .trailing: .end
+            }
+        style.lines = boundedLines
+        style.isEllipsized = overflow == .ellipsis
+        style.isMarkup = isMarkup
+        // What is not drawn needs no colors.
+        var drawn = isBlank ? PictureInfo(size: picture.size) : picture
+        let plan = TextPlan(
+            text: isBlank ? "" : filled.text, isMarkup: isMarkup, font: font, style: style, overflow: overflow,
+            anchor: anchor, inset: room, area: area, ink: try drawn.ink(color, for: stage),
+            background: background.isTransparent ? nil : try drawn.ink(background, for: stage),
+            padding: padding.pixels(of: side, scale: scale),
+            cornerRadius: cornerRadius.exactPixels(of: side, scale: scale),
+            outline: try outline.map { outline throws(PlanFailure) in
+                (outline.width.length.exactPixels(of: side, scale: scale), try drawn.ink(outline.color, for: stage))
+            },
+            shadow: try shadow.map { shadow throws(PlanFailure) in
+                (
+                    PixelOffset(
+                        shadow.offset.x.pixels(of: side, scale: scale), shadow.offset.y.pixels(of: side, scale: scale)),
+                    min(shadow.blur.exactPixels(of: side, scale: scale), 1000), try drawn.ink(shadow.color, for: stage)
+                )
+            },
+            warnings: filled.empty.isEmpty
+                ? []
+                : [
+                    Warning(
+                        .emptyText,
+                        "'\(stage)': \(filled.empty.joined(separator: ", ")) \(filled.empty.count == 1 ? "has" : "have") no value; write a default after a bar, as in {title|untitled}"
+                    )
+                ])
+        if !isBlank { picture = drawn }
+        return plan
+    }
+}

@@ -1,0 +1,107 @@
+import CPango
+
+/// How a text is laid out. Lengths are in pixels.
+package struct TypesetStyle: Sendable {
+    package enum Slant: Int32, Sendable { case upright, italic, oblique }
+    package enum Alignment: Sendable { case beginning, middle, end }
+
+    /// Nil for the font of the library's file.
+    package var family: String?
+    /// 100 to 1000; nil for that of the font.
+    package var weight: Int?
+    package var slant: Slant?
+    /// The em.
+    package var size: Double
+    /// From one baseline to the next.
+    package var lineHeight: Double
+    /// Lines are broken there.
+    package var width: Double
+    /// The most lines that are drawn.
+    package var lines: Int?
+    /// The last one of these ends with an ellipsis if there is more.
+    package var isEllipsized = false
+    package var alignment = Alignment.beginning
+    package var isMarkup = false
+
+    package init(family: String?, size: Double, lineHeight: Double, width: Double) {
+        (self.family, self.size, self.lineHeight, self.width) = (family, size, lineHeight, width)
+    }
+}
+
+/// What Pango says of markup that it cannot read.
+package struct MarkupError: Error {
+    package let message: String
+}
+
+/// A text that has its place: lines of glyphs, one below the other.
+package final class TypesetText {
+    private let text: UnsafeMutablePointer<cpango_text>
+    // A font map must live as long as what was laid out by it.
+    private let library: FontLibrary
+
+    /// - Parameter string: lines end with line feeds, or with U+2028 within a paragraph.
+    package init(_ string: String, _ style: TypesetStyle, by library: FontLibrary) throws(MarkupError) {
+        var problem: UnsafeMutablePointer<CChar>?
+        let laidOut = string.withCString { string in
+            Self.withOptionalCString(style.family) { family in
+                var request = cpango_request()
+                request.text = string
+                request.is_markup = style.isMarkup
+                request.family = family
+                request.weight = Int32(style.weight ?? 0)
+                request.style = style.slant?.rawValue ?? -1
+                request.size = style.size
+                request.line_height = style.lineHeight
+                request.width = style.width
+                request.lines = Int32(clamping: style.lines ?? 0)
+                request.is_ellipsized = style.isEllipsized
+                request.align =
+                    switch style.alignment {
+                    case .beginning: CPANGO_BEGINNING
+                    case .middle: CPANGO_MIDDLE
+                    case .end: CPANGO_END
+                    }
+                return cpango_lay_out(library.fonts, &request, &problem)
+            }
+        }
+        defer { g_free(problem) }
+        guard let laidOut else { throw MarkupError(message: problem.map { String(cString: $0) } ?? "there is no font") }
+        text = laidOut
+        self.library = library
+    }
+
+    deinit { cpango_free_text(text) }
+
+    private static func withOptionalCString<Result>(
+        _ string: String?, _ body: (UnsafePointer<CChar>?) -> Result
+    ) -> Result {
+        guard let string else { return body(nil) }
+        return string.withCString { body($0) }
+    }
+
+    /// The width of the longest line.
+    package var width: Double { text.pointee.width }
+    /// From one baseline to the next, as it was asked for.
+    package var lineHeight: Double { text.pointee.line_height }
+    package var lines: Int { Int(text.pointee.lines) }
+    /// There is more text than was laid out.
+    package var isCut: Bool { text.pointee.is_cut }
+    /// The first characters that no font has.
+    package var missing: String { String(cString: text.pointee.missing) }
+    /// The first characters that the font itself lacks, and the families that have them.
+    package var borrowed: String { String(cString: text.pointee.borrowed) }
+    package var lenders: String { String(cString: text.pointee.lenders) }
+    /// The family that the text is drawn in.
+    package var family: String { String(cString: text.pointee.family) }
+
+    /// How much of each pixel the shapes cover, 0…255, row by row.
+    /// - Parameters:
+    ///   - x: the left side of the text's box, from that of the pixels.
+    ///   - y: its top.
+    ///   - outline: how far around the shapes is covered too.
+    /// - Returns: nil if there is no memory.
+    package func coverage(x: Double, y: Double, outline: Double, width: Int, height: Int) -> [UInt8]? {
+        var mask = [UInt8](repeating: 0, count: width * height)
+        return cpango_draw(text, x, y, outline, &mask, Int32(width), Int32(height)) ? mask : nil
+    }
+}

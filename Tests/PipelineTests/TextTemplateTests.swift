@@ -1,0 +1,74 @@
+import Testing
+
+@testable import Pipeline
+
+@Suite struct TextTemplateTests {
+    private let words = PictureWords(
+        title: "A {stem} of\nlines", caption: "\u{202E}evil\u{2069}\u{0007}", artist: "<b>Åse & Co</b>")
+
+    private func fields(rendition: String? = "web", scale: Int = 1) -> TextFields {
+        let naming = NamingFacts(
+            source: SourceName(BytePath("a/b/photo@2x.jpg")), hash: "0123456789abcdef", date: "2024:05:06 07:08:09")
+        return TextFields(
+            TextValues(naming, dateTaken: "2023:12:31 23:59:58", words: words),
+            rendition: rendition.map { ($0, "webp") }, scale: scale)
+    }
+
+    private func filled(_ text: String, markup: Bool = false, _ fields: TextFields? = nil) throws -> FilledText {
+        try TextTemplate(text).filled(fields ?? self.fields(), on: PixelSize(40, 30), isMarkup: markup)
+    }
+
+    /// Without the marks around values.
+    private func bare(_ text: String, markup: Bool = false, _ fields: TextFields? = nil) throws -> String {
+        try filled(text, markup: markup, fields).text.filter { $0 != "\u{2068}" && $0 != "\u{2069}" }
+    }
+
+    @Test(arguments: [
+        ("plain", "plain"), ("{stem}.{ext}", "photo.webp"), ("{dir}: {rendition}", "a/b: web"),
+        ("{width}×{height}", "40×30"), ("{hash:6}", "012345"), ("{date:%d.%m.%Y}", "06.05.2024"),
+        ("{date-taken:%H:%M}", "23:59"), ("{{{stem}}}", "{photo}"), ("{copyright|nobody}!", "nobody!"),
+        ("{copyright|}", ""), ("a\tb\u{0}c", "a b c"), ("a\nb\n\n", "a\nb"),
+    ])
+    func `fields become their values`(text: String, value: String) throws {
+        #expect(try bare(text) == value)
+        #expect(try filled(text).empty == [])
+    }
+
+    @Test func `a value is isolated, of one line, and never read again`() throws {
+        #expect(try filled("{title}").text == "\u{2068}A {stem} of lines\u{2069}")
+        #expect(try filled("{caption}").text == "\u{2068}evil \u{2069}")
+        #expect(try bare("<i>{artist}</i>", markup: true) == "<i>&lt;b&gt;Åse &amp; Co&lt;/b&gt;</i>")
+    }
+
+    @Test func `a field without a value and a default is named`() throws {
+        let found = try filled("© {copyright}, {artist}")
+        #expect(found.empty == ["{copyright}"] && found.text.hasPrefix("© , "))
+        #expect(
+            try filled("{rendition}{ext}{scale}", fields(rendition: nil)).empty == ["{rendition}", "{ext}", "{scale}"])
+        #expect(try filled("{scale}").empty == [] && bare("{scale}", fields(scale: 2)) == "@2x")
+    }
+
+    @Test func `a very long value, and a very long text, are cut`() throws {
+        let naming = NamingFacts(source: SourceName(BytePath("a.jpg")))
+        let long = PictureWords(title: String(repeating: "x", count: 100_000))
+        let fields = TextFields(TextValues(naming, dateTaken: nil, words: long), rendition: nil, scale: 1)
+        #expect(try filled("{title}", fields).text.unicodeScalars.count == 4098)
+        #expect(try filled(String(repeating: "y", count: 100_000)).text.count == 20_000)
+    }
+
+    @Test(arguments: [
+        ("{titl}", "did you mean 'title'?"), ("{date-taken}", "{date-taken:…} needs fields of a date"),
+        ("{date-taken:%q}", "{date-taken:…} knows"), ("{stem", "has no partner"), ("a } b", "has no partner"),
+        ("{nonsense}", "the fields are {stem}"),
+    ])
+    func `a mistake is explained`(text: String, words: String) throws {
+        let error = #expect(throws: NameTemplateError.self) { try TextTemplate(text) }
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a template says what it has to know`() throws {
+        #expect(try TextTemplate("{title}").needsMetadata && !TextTemplate("{stem}").needsMetadata)
+        #expect(try TextTemplate("{stem}").needsName && !TextTemplate("{title} {width}").needsName)
+        #expect(try TextTemplate("{hash}").needsHash && !TextTemplate("{date:%Y}").needsHash)
+    }
+}

@@ -333,7 +333,7 @@ extension MemoryCase.SourceFile {
         let runner = try CommandRunner()
         try runner.folder.write(
             "renditions: { a: { stages: [ { resize: { width: 300 } } ], save: { format: jpeg } } }", to: "p.yaml")
-        // Of one size, each buffer below those that the system gets back at once.
+        // They have one size, and each buffer is below those that the system gets back at once.
         for index in 1...4 {
             let (saver, name) = index % 2 == 1 ? ("pngsave_target", "png") : ("jpegsave_target", "jpg")
             try await runner.save("in/\(index).\(name)", as: saver) {

@@ -73,7 +73,7 @@ import Testing
     ) throws {
         for order in [ByteOrder.little, .big] {
             let file = TIFFBuilder(order: order).file(extra: fields.map { TIFFBuilder.Field($0.0, 3, $0.1) })
-            let parts = try #require(TIFFSource.structure.storedParts(of: 1, in: ByteSource(file)))
+            let parts = try #require(try TIFFSource.structure.storedParts(of: 1, in: ByteSource(file)))
             #expect(
                 parts
                     == StoredParts(size: size, areTiles: areTiles, arePacked: arePacked, haveOneBand: haveOneBand))

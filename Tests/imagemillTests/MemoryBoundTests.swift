@@ -248,8 +248,14 @@ private struct MemoryUse {
 }
 
 extension MemoryCase.SourceFile {
-    /// Drawings hold as many layers as they have, and three are counted.
-    fileprivate var factor: Double { self == .svg || self == .pdf ? 2 : MemoryUse.exact }
+    /// Drawings hold as many layers as they have, and three are counted. A page of PDF has one if it has no groups.
+    fileprivate var factor: Double {
+        switch self {
+        case .svg: 2
+        case .pdf: 3
+        default: MemoryUse.exact
+        }
+    }
 }
 
 @Suite struct MemoryBoundTests {

@@ -11,6 +11,8 @@ from worlds.dropped import found_below
 
 # Seconds for which a picture in the other inbox may wait while its daemon runs. The machine has other work.
 BOUND = 30
+# How long a source waits whose worker the system has killed, as if memory had run out.
+WANT_OF_MEMORY = 30
 # Seconds from a repair until no pause may be said any more, and from an accident until one may be.
 GRACE = 12
 
@@ -147,8 +149,9 @@ class Bound(Observer):
                     continue
                 self.waited[id(source)] = self.waited.get(id(source), 0) + min(passed, 1)
                 self.longest = max(self.longest, self.waited[id(source)])
-                if self.waited[id(source)] > BOUND:
-                    self.actors.violated("bound", "%r of the other inbox waits for more than %d s" % (source.path, BOUND))
+                bound = BOUND + WANT_OF_MEMORY * self.actors.worker_kills
+                if self.waited[id(source)] > bound:
+                    self.actors.violated("bound", "%r of the other inbox waits for more than %d s" % (source.path, bound))
 
     def counts(self, now):
         daemon = self.household.daemons["anna"]

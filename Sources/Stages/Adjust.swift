@@ -233,7 +233,7 @@ private enum Temperature {
 }
 
 extension Image {
-    /// Light in floating point, 0…1, each number replaced by what becomes of it.
+    /// Light in floating point, 0…1, each number replaced by the result of some work.
     fileprivate func mappingLight(_ work: (Double) -> Double, _ format: BandFormat) throws -> Image {
         // Sixteen bits of light are finer than eight bits of sRGB, also near black.
         let finest = 65_535.0

@@ -17,7 +17,7 @@ package struct Shadow: Stage {
     package init(_ p: inout Parameters) {
         offset = p.optional(
             "offset", .zero,
-            "Where the shadow is, from the picture; positive is to the right and down. Percentages are of the shorter side."
+            "How far the shadow is from the picture; positive is to the right and down. Percentages are of the shorter side."
         )
         blur = p.optional(
             "blur", .points(12),

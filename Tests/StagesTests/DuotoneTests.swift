@@ -35,7 +35,9 @@ struct DuotoneTests {
                 if kind.hasAlpha { #expect(result[x, y, 3] == original[x, y, kind.colours]) }
             }
         }
-        #expect(worst <= 1 / 255, "\(worst * 255) of 255")
+        // A gray of 8 bits is rounded before the colors are mixed, and they once more.
+        let bound = kind.isDeep ? 1.0 : 1.2
+        #expect(worst <= bound / 255, "\(worst * 255) of 255")
     }
 
     @Test func `between two grays a gray picture stays gray`() throws {

@@ -68,7 +68,7 @@ struct GradientTests {
                 }
                 let alpha = paint.alpha + ownAlpha * (1 - paint.alpha)
                 if hasAlpha { worst = max(worst, abs(Double(result[x, y, 3]) / full - alpha)) }
-                // Of what is hardly seen, the color is rounded coarsely.
+                // The color is rounded coarsely where it is hardly seen.
                 guard alpha > 0.1 else { continue }
                 for band in 0..<3 {
                     let seen = (paint.color[band] * paint.alpha + own[band] * ownAlpha * (1 - paint.alpha)) / alpha

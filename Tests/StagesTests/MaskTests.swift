@@ -132,14 +132,16 @@ struct MaskTests {
         #expect(abs(result[4, 4][3] - 64) <= 1)
     }
 
-    /// The share of each pixel in a shape with four radii, by counting 16 × 16 points.
-    @Test(arguments: [
-        ("{ all: 10, top-leading: 0 }", [0.0, 10, 10, 10]),
+    private static let corners: [(written: String, radii: [Double])] = [
+        ("{ all: 10, top-leading: 0 }", [0, 10, 10, 10]),
         ("{ top-leading: 4.5, bottom-trailing: 13 }", [4.5, 0, 0, 13]),
         // As in CSS, all are made smaller by the factor by which the largest two are too large for their side.
-        ("{ top-leading: 60, top-trailing: 20, bottom-leading: 10 }", [180 / 7, 60 / 7, 30 / 7, 0]),
+        ("{ top-leading: 60, top-trailing: 20, bottom-leading: 10 }", [180.0 / 7, 60.0 / 7, 30.0 / 7, 0]),
         ("{ top-leading: 100%, bottom-trailing: 100% }", [30, 0, 0, 30]),
-    ])
+    ]
+
+    /// The share of each pixel in a shape with four radii, by counting 16 × 16 points.
+    @Test(arguments: corners)
     func `each corner has a radius of its own`(written: String, radii: [Double]) throws {
         let (width, height) = (40, 30)
         let result = try render(

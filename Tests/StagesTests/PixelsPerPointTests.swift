@@ -75,6 +75,11 @@ struct PixelsPerPointTests {
         "adjust": ["adjust: { exposure: 0.5, saturation: 0.5 }", "adjust: { auto: levels, temperature: 4000 }"],
         "lut": ["lut: { file: look }"],
         "duotone": ["duotone: { dark: '#1b2a6b', light: '#ffe9c9' }"],
+        "text": [
+            "text: { text: Hi, font: test.ttf, size: 40, color: red, anchor: bottom-trailing }",
+            "text: { text: Hi, font: test.ttf, size: 30%, background: '#00ff00', padding: 10, corner-radius: 8 }",
+        ],
+        "caption": ["caption: { text: Hi, font: test.ttf, size: 30, color: blue }"],
         "overlay": [
             "overlay: { image: mark, anchor: bottom-trailing, offset: { x: 40, y: 20 } }",
             "overlay: { image: mark, width: 100, anchor: top-leading, avoid: { x: 20, y: 10, width: 40, height: 60 }, spacing: 20 }",

@@ -202,10 +202,11 @@ struct TextTests {
     }
 
     @Test func `markup is read only if that is asked for`() throws {
-        let plain = try render("text: { text: '<b>H</b>', font: test.ttf, size: 20 }", gray()).pixels
-        let bold = try render("text: { text: '<b>H</b>', font: test.ttf, size: 20, markup: true }", gray(200, 120))
-            .pixels
-        let letter = try render("text: { text: H, font: test.ttf, size: 20 }", gray()).pixels
+        let plain = try render("text: { text: '<b>H</b>', font: test.ttf, size: 20, color: white }", gray()).pixels
+        let bold = try render(
+            "text: { text: '<b>H</b>', font: test.ttf, size: 20, color: white, markup: true }", gray()
+        ).pixels
+        let letter = try render("text: { text: H, font: test.ttf, size: 20, color: white }", gray()).pixels
         #expect(plain != bold && bold != letter)
     }
 }

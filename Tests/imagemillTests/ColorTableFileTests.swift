@@ -77,11 +77,11 @@ import Vips
         ("mkdir looks/film.cube", "expected a .cube file, found a folder, a pipe or a device"),
         ("ln -s /dev/zero looks/film.cube", "expected a .cube file, found a folder, a pipe or a device"),
         ("cp in/a.png looks/film.cube", "line 1: expected a keyword of a .cube file or three numbers, found '?PNG'"),
-        ("true", "cannot find the file: No such file or directory"),
+        ("true", "cannot open 'looks/film.cube': No such file or directory"),
     ]
 
     @Test(arguments: bad)
-    private func `a bad table is a mistake of the pipeline, told with its place`(
+    private func `a bad table is a mistake of the pipeline, with its place`(
         command: String, message: String
     ) async throws {
         #expect(try await runner.shell("mkdir looks && { \(command); }").exit == 0)

@@ -152,7 +152,7 @@ extension TextPlan {
         if let background {
             let padded = PixelBox(place, box.size).expanded(by: padding)
             let radius = min(cornerRadius, Double(min(padded.size.width, padded.size.height)) / 2)
-            let mask = Mask.coverage(of: canvas.size, box: padded, radius: radius)
+            let mask = Mask.coverage(of: canvas.size, box: padded, PixelCorners(radius))
             layers.append(
                 (try Image(bytes: mask, width: canvas.size.width, height: canvas.size.height, bands: 1), background))
         }

@@ -42,7 +42,7 @@ struct ColorTableTests {
         ("DOMAIN_MAX 0 1 1\n" + cube, "DOMAIN_MIN has to be less than DOMAIN_MAX"),
         (String(repeating: " ", count: 2000), "line 1: it is longer than 1000 bytes"),
     ])
-    func `a mistake is told with its line`(text: String, message: String) {
+    func `a mistake has its line`(text: String, message: String) {
         #expect(throws: ColorTableError(message: message)) { try ColorTable(cube: Array(text.utf8)) }
     }
 }

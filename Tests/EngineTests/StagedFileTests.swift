@@ -36,6 +36,26 @@ import Testing
         #expect(try folder.entries() == [])
     }
 
+    @Test(.enabled(if: TestMachine.canForbidRemoval, "no file can be made immutable here"))
+    func `what a folder does not let go of is removed as soon as it does`() async throws {
+        let folder = try TemporaryFolder()
+        let name = ".imagemill-t.part"
+        // Root is not held up by permissions, but by this.
+        let (spoil, fix) =
+            TestMachine.isRoot
+            ? ("chattr +i '\(folder.path)/\(name)'", "chattr -i '\(folder.path)/\(name)'")
+            : ("chmod 555 '\(folder.path)'", "chmod 755 '\(folder.path)'")
+        var file: StagedFile? = try stage(folder, unnamed: false)
+        #expect(file != nil)
+        try #require(try await CommandRunner().shell(spoil).exit == 0)
+        file = nil
+        Leftovers.removeAll()
+        #expect(try folder.entries() == [name])
+        try #require(try await CommandRunner().shell(fix).exit == 0)
+        Leftovers.removeAll()
+        #expect(try folder.entries() == [])
+    }
+
     @Test(arguments: [true, false])
     func `a file that only tries the folder leaves nothing behind even if it is never let go`(unnamed: Bool) throws {
         let folder = try TemporaryFolder()

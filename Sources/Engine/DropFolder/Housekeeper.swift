@@ -144,6 +144,7 @@ final class Housekeeper: Sendable {
                 let isSilent = controller.silence(waiting: dispatcher.fileWaits[controller.name]) != nil
                 if !isSilent { releaseNames(takeNames(), of: controller) }
                 controller.forgetMissingOriginals(limit: Self.checkedAtOnce)
+                Leftovers.removeAll()
                 guard nextPruning <= .now else { return }
                 let start = Moment.now
                 controller.removeOrphanedNotes()

@@ -155,8 +155,8 @@ final class PublishAttempt {
         for step in steps {
             switch step {
             case .placed: break
-            case .replaced(let file, let kept): try? file.folder.remove(kept)
-            case .withdrawn(let folder, _, let kept): try? folder.remove(kept)
+            case .replaced(let file, let kept): Leftovers.remove(kept, in: file.folder)
+            case .withdrawn(let folder, _, let kept): Leftovers.remove(kept, in: folder)
             }
         }
         steps = []

@@ -71,7 +71,9 @@ package final class StagedFile {
     /// The permissions of a folder that is made for a file with these: folders for what is its owner's alone are too.
     package static func folderMode(_ mode: UInt32) -> UInt32 { mode & 0o077 == 0 ? 0o700 : 0o777 }
 
-    deinit { removeName() }
+    deinit {
+        if hasTemporaryName { Leftovers.remove(temporaryName, in: staging) }
+    }
 
     /// Takes its temporary name away, so that not even a crash leaves that behind. It cannot be published then.
     package func removeName() {

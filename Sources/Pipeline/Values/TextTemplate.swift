@@ -54,6 +54,10 @@ package struct TextTemplate: Hashable, Sendable {
 
     private static func part(_ written: String) throws(NameTemplateError) -> Part {
         let pieces = written.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard pieces.count == 1 || !pieces[1].contains("{") else {
+            throw NameTemplateError(
+                message: "a default is plain words: there can be no field in that of '{\(pieces[0])|…}'")
+        }
         return .field(try field(pieces[0]), default: pieces.count == 2 ? pieces[1] : nil, written: "{\(pieces[0])}")
     }
 

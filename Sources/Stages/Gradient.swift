@@ -24,7 +24,8 @@ package struct Gradient: Stage {
             "kind", .linear,
             "linear: along a line through the middle; radial: an ellipse from `center` to the farthest corner.")
         angle = p.optional(
-            "angle", 180.0, in: -360...360, "The direction of a linear one, as in CSS: 0 is up, 90 is right, 180 is down.")
+            "angle", 180.0, in: -360...360,
+            "The direction of a linear one, as in CSS: 0 is up, 90 is right, 180 is down.")
         center = p.optional("center", PartAnchor(.center), "The middle of a radial one.")
         let list: GradientStopList = p.required(
             "stops",

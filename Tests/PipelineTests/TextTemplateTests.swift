@@ -58,7 +58,8 @@ import Testing
 
     @Test(arguments: [
         ("{titl}", "did you mean 'title'?"), ("{date-taken}", "{date-taken:…} needs fields of a date"),
-        ("{date-taken:%q}", "{date-taken:…} knows"), ("{stem", "has no partner"), ("{caption|{title}}", "no field in that of '{caption|…}'"), ("a } b", "has no partner"),
+        ("{date-taken:%q}", "{date-taken:…} knows"), ("{stem", "has no partner"),
+        ("{caption|{title}}", "no field in that of '{caption|…}'"), ("a } b", "has no partner"),
         ("{nonsense}", "the fields are {stem}"),
     ])
     func `a mistake is explained`(text: String, words: String) throws {

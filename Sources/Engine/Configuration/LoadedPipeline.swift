@@ -176,7 +176,8 @@ package struct LoadedPipeline: Sendable {
         let content = AssetMessage.Content.picture(
             source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint)
         return OpenedAsset(
-            reference: reference, message: AssetMessage(path: reference.path, content: content), content: .file(source.file),
+            reference: reference, message: AssetMessage(path: reference.path, content: content),
+            content: .file(source.file),
             digest: try source.sha256())
     }
 
@@ -189,7 +190,8 @@ package struct LoadedPipeline: Sendable {
             let bytes = try file.colorTableBytes()
             _ = try ColorTable(cube: bytes)
             return OpenedAsset(
-                reference: reference, message: AssetMessage(path: reference.path, content: .colorTable), content: .file(file),
+                reference: reference, message: AssetMessage(path: reference.path, content: .colorTable),
+                content: .file(file),
                 digest: Digest.of(bytes))
         } catch let error as SystemError {
             throw error.asSourceFailure
@@ -233,7 +235,9 @@ package struct LoadedPipeline: Sendable {
 
     /// The kind of worker that sources of these formats need.
     func workerKind(for formats: [SourceFormat]) -> WorkerKind {
-        let read = (formats + assets.compactMap(\.message.format)).filter { !$0.isOnRequest }.map { $0.declaration.module }
+        let read = (formats + assets.compactMap(\.message.format)).filter { !$0.isOnRequest }.map {
+            $0.declaration.module
+        }
         let saved = file.renditions.map { $0.save.format.declaration.separateEncoder?.module }
         return WorkerKind(
             drawsText: file.drawsText, format: formats.first(where: \.isOnRequest),

@@ -1,5 +1,5 @@
-// The table of a .cube file, which says what each color is changed to. The format is Adobe's "Cube LUT Specification 1.0", with the
-// input ranges that DaVinci Resolve writes.
+// The table of a .cube file, which says what each color is changed to. The format is Adobe's "Cube LUT Specification
+// 1.0", with the input ranges that DaVinci Resolve writes.
 
 /// A table of colors: a curve for each of red, green and blue, or a cube that has a color for each color.
 package struct ColorTable: Sendable {

@@ -34,7 +34,7 @@ NO, NIL, NOTHING = b"\0", b"\0", number(0)
 # What is said of a JPEG of eight bits in RGB.
 def jpeg(width, height):
     return case(b"facts", text(b"jpeg"), number(width), number(height), number(1), number(1), NO, text(b"rgb"), text(b"eight"), NO, NIL, NO,
-        NOTHING, number(9), NOTHING, NOTHING, NIL, NIL, NIL)
+        NOTHING, number(9), NOTHING, NOTHING, NIL, NIL, NIL, NIL)
 
 # What is said of renditions of these widths and heights.
 def rendered(*sizes):
@@ -54,7 +54,7 @@ while True:
     body, files = receive(us)
     asked = body[8:8 + struct.unpack("<q", body[:8])[0]]
     if asked == b"prepare" and b"tiny.png" in body:
-        send(us, case(b"assets", number(1), number(0), number(9), number(0), NO, text(b"eight")))
+        send(us, case(b"assets", number(1), number(0), number(9), number(0), NO, text(b"eight"), NOTHING))
         continue
     if asked in (b"prepare", b"tryReading") and "refuser" in evil:
         send(us, case(b"cannotSave", text(b"avif"), text(b"so")) if asked == b"prepare" else case(b"readable", NO))

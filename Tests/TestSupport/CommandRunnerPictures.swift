@@ -72,6 +72,17 @@ package func inVipsTurn<Value>(_ work: () throws -> Value) async throws -> Value
 }
 
 extension CommandRunner {
+    /// Makes the pictures and tables that a pipeline names.
+    package func assets(of pipeline: String) async throws {
+        let words = pipeline.split { " ,{}\n\"'".contains($0) }.map(String.init)
+        for picture in words where picture.hasSuffix(".png") && !picture.contains("@") {
+            try folder.write(try await SamplePicture.png.bytes, to: picture)
+        }
+        for table in words where table.hasSuffix(".cube") {
+            try folder.write("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n", to: table)
+        }
+    }
+
     /// Writes a sample picture into the working folder; the extension says which.
     @discardableResult
     package func picture(_ name: String) async throws -> String {

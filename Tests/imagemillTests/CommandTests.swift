@@ -128,18 +128,11 @@ import Testing
             let text =
                 example.split(separator: "\n").map { $0.dropFirst(2) + "\n" }.joined()
                 + "renditions: { a: { save: { format: webp } } }\n"
-            for asset in imageNames(in: example) {
-                try runner.folder.write(try await SamplePicture.png.bytes, to: asset)
-            }
-            try runner.folder.write("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n", to: "assets/film.cube")
+            try await runner.assets(of: example)
             try runner.folder.write(text, to: "p.yaml")
             let check = try await runner.run("check", "p.yaml")
             #expect(check.exit == 0, "\(name): \(check.errors)")
         }
-    }
-
-    private func imageNames(in text: String) -> [String] {
-        text.split { " ,{}\n".contains($0) }.map(String.init).filter { $0.hasSuffix(".png") }
     }
 
     @Test func `stages save explains the options of every format`() async throws {

@@ -110,11 +110,7 @@ struct StageExample: Sendable, CustomStringConvertible {
     private func sources(_ stage: StageExample) -> [String] { stage.isForSets ? (1...12).map { "set/\($0)" } : ["a"] }
 
     private func run(_ stage: StageExample, save: String, _ runner: CommandRunner) async throws {
-        for asset in stage.yaml.split(whereSeparator: { " ,{}\n".contains($0) }).map(String.init)
-        where asset.hasSuffix(".png") {
-            try runner.folder.write(try await SamplePicture.png.bytes, to: asset)
-        }
-        try runner.folder.write("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n", to: "assets/film.cube")
+        try await runner.assets(of: stage.yaml)
         try runner.folder.write(stage.yaml + "renditions:\n  a:\n    save: \(save)\n", to: "p.yaml")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
         #expect(result.exit == 0, "\(result.errors)")

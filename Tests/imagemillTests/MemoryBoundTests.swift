@@ -271,10 +271,7 @@ extension MemoryCase.SourceFile {
             for name in stage.isForSets ? (1...12).map({ "set/\($0)" }) : ["a"] {
                 try runner.folder.write(try await SamplePicture.png.bytes, to: "in/\(name).png")
             }
-            for asset in stage.yaml.split(whereSeparator: { " ,{}\n".contains($0) }).map(String.init)
-            where asset.hasSuffix(".png") {
-                try runner.folder.write(try await SamplePicture.png.bytes, to: asset)
-            }
+            try await runner.assets(of: stage.yaml)
             try runner.folder.write(stage.yaml + "renditions:\n  a:\n    save: { format: png }\n", to: "p.yaml")
             let use = try await run(runner, "p.yaml", stage.name)
             #expect(use.isTight(MemoryUse.exact), "\(stage.name): \(use)")

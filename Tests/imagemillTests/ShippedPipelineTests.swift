@@ -102,12 +102,7 @@ import Testing
         for page in pages {
             guard let text = try? Checkout.text(page) else { continue }
             for (index, block) in yamlBlocks(in: text).enumerated() where !block.contains("inboxes:") {
-                for asset in words(of: block, endingIn: ".png") where !asset.contains("@") {
-                    try runner.folder.write(try await SamplePicture.png.bytes, to: asset)
-                }
-                for table in words(of: block, endingIn: ".cube") {
-                    try runner.folder.write("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n", to: table)
-                }
+                try await runner.assets(of: block)
                 try runner.folder.write(block, to: "block.yaml")
                 let result = try await runner.run("check", "block.yaml")
                 #expect(result.exit == 0, "block \(index + 1) of \(page): \(result.errors)")
@@ -117,9 +112,5 @@ import Testing
 
     private func yamlBlocks(in text: String) -> [String] {
         text.components(separatedBy: "```yaml\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
-    }
-
-    private func words(of block: String, endingIn end: String) -> [String] {
-        block.split { " ,{}\n\"'".contains($0) }.map(String.init).filter { $0.hasSuffix(end) }
     }
 }

@@ -16,13 +16,15 @@
 typedef struct cpango_fonts {
     PangoFontMap *map;
     FcConfig *config;
-    // How the font of the file calls itself; NULL if there is no file.
+    // The font of the file, and how it calls itself; NULL if there is no file.
     PangoFontDescription *own;
+    char *own_family;
 } cpango_fonts;
 
 static inline void cpango_free_fonts(cpango_fonts *fonts) {
     if (!fonts) return;
     if (fonts->own) pango_font_description_free(fonts->own);
+    g_free(fonts->own_family);
     if (fonts->map) g_object_unref(fonts->map);
     if (fonts->config) FcConfigDestroy(fonts->config);
     g_free(fonts);
@@ -47,7 +49,14 @@ static inline cpango_fonts *cpango_new_fonts(const char *file) {
             cpango_free_fonts(fonts);
             return NULL;
         }
-        fonts->own = pango_fc_font_description_from_pattern(found->fonts[0], FALSE);
+        // Under a name of its own: the system may have another font of its family, which would be as good a match.
+        FcChar8 *family = NULL;
+        FcPattern *font = found->fonts[0];
+        if (FcPatternGetString(font, FC_FAMILY, 0, &family) == FcResultMatch)
+            fonts->own_family = g_strdup((const char *)family);
+        FcPatternDel(font, FC_FAMILY);
+        FcPatternAddString(font, FC_FAMILY, (const FcChar8 *)"the font of the file");
+        fonts->own = pango_fc_font_description_from_pattern(font, FALSE);
     }
     pango_fc_font_map_set_config(PANGO_FC_FONT_MAP(fonts->map), fonts->config);
     return fonts;
@@ -274,9 +283,13 @@ static inline cpango_text *cpango_lay_out(const cpango_fonts *fonts, const cpang
     pango_font_metrics_unref(metrics);
     text->line_height = wanted->line_height;
     text->baseline = (wanted->line_height - ascent - descent) / 2 + ascent;
-    PangoFontDescription *used = pango_font_describe(font);
-    text->family = g_strdup(pango_font_description_get_family(used));
-    pango_font_description_free(used);
+    if (fonts->own_family && !wanted->family) {
+        text->family = g_strdup(fonts->own_family);
+    } else {
+        PangoFontDescription *used = pango_font_describe(font);
+        text->family = g_strdup(pango_font_description_get_family(used));
+        pango_font_description_free(used);
+    }
     cpango_look_for_missing(text, font);
     g_object_unref(font);
     return text;

@@ -54,7 +54,10 @@ package struct Adjust: Stage {
         package let output: PictureInfo
         let levels: Levels
         package let changesNothing: Bool
-        package var note: String { levels == .all ? "" : "levels from \(levels.black) to \(levels.white)" }
+        package var note: String {
+            func tenth(_ value: Double) -> String { writtenNumber((value * 10).rounded() / 10) }
+            return levels == .all ? "" : "levels from \(tenth(levels.black)) to \(tenth(levels.white))"
+        }
         package var sizeDependence: SizeDependence { .anySize }
     }
 

@@ -280,11 +280,14 @@ extension LayerDeclaration {
         let size = isMadeInItsSize ? drawn.size : place.size(of: drawn, on: canvas, scale: scale)
         let box = try place.box(of: size, on: canvas, scale: scale, stage: Composite.name)
         let within = if case .canvas(let canvas) = content { canvas.intermediates } else { [PictureInfo]() }
+        var kept = drawn.resized(to: box.size)
+        let isStart = start == kept
+        if drawsText { kept.frames = source.frames }
         return LayerPlan(
             content: content, stages: stages, steps: steps, scale: scale, box: box, alpha: alpha, blend: blend,
             isGrey: drawn.colour == .grey,
-            intermediates: within + (start == drawn.resized(to: box.size) ? [] : [start]) + steps.intermediates
-                + [drawn.resized(to: box.size)] + blend.mixed(over: box.size, frames: source.frames))
+            intermediates: within + (isStart ? [] : [start]) + steps.intermediates
+                + [kept] + blend.mixed(over: box.size, frames: source.frames))
     }
 
     /// What is drawn, before its stages.

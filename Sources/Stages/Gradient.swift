@@ -189,7 +189,7 @@ struct GradientStop: ParameterGroup {
 struct GradientStopList: ParameterValue {
     let stops: [GradientStop]
 
-    static var expectation: String { "a list of two colors or more, each alone or as { color: white, at: 50% }" }
+    static var expectation: String { "two colors or more, each alone or as { color: white, at: 50% }" }
     static var schema: JSONValue {
         ["type": "array", "minItems": 2, "items": ["anyOf": [Color.schema, ["$ref": "#/$defs/stop"]]]]
     }

@@ -16,7 +16,7 @@ package struct Lut: Stage {
     package init(_ p: inout Parameters) {
         file = p.required(
             "file",
-            "The table, of one or three dimensions; its path is relative to the pipeline file. It is asked with sRGB's numbers, not with light."
+            "The table, of one or three dimensions; its path is relative to the pipeline file. It is asked with the picture's numbers, not with light."
         )
         strength = p.optional("strength", 1.0, in: 0...1, "How far colors go from the picture's to the table's.")
     }

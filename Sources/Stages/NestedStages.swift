@@ -67,8 +67,10 @@ extension [PlannedStage] {
         return frames.pictures[0]
     }
 
-    /// The pictures that the steps hold, and those that they read in any order.
-    var intermediates: [PictureInfo] { flatMap { ($0.plan.isStreaming ? [] : [$0.input]) + $0.plan.intermediates } }
+    /// The pictures that the steps hold, and what comes out of each of them, whose pixels are limited too.
+    var intermediates: [PictureInfo] {
+        flatMap { $0.plan.intermediates + ($0.plan.isResultHeld ? [] : [$0.output]) }
+    }
 }
 
 extension PlanContext {

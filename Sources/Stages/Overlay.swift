@@ -65,7 +65,10 @@ package struct Overlay: Stage {
         let size = place.size(of: drawn, on: input.size, scale: scale)
         let box = try place.box(of: size, on: input.size, scale: scale, stage: Self.name)
         let mixed = blend.mixed(over: isTiled ? input.size : box.size, frames: input.frames)
-        let intermediates = steps.intermediates + [drawn.resized(to: box.size)] + mixed
+        var kept = drawn.resized(to: box.size)
+        // A text may say something else on each picture, so that each frame has its own.
+        if stages.drawsText { kept.frames = input.frames }
+        let intermediates = (steps.isEmpty ? [] : [asset]) + steps.intermediates + [kept] + mixed
         return Plan(
             output: output, asset: asset.size, steps: steps, scale: scale, box: box, assetName: image.fileName,
             isTiled: isTiled, isStreaming: !blend.mixesInMemory, intermediates: intermediates)

@@ -40,6 +40,28 @@ import Testing
         #expect(try bare("<i>{artist}</i>", markup: true) == "<i>&lt;b&gt;Åse &amp; Co&lt;/b&gt;</i>")
     }
 
+    private func fields(title: String) -> TextFields {
+        TextFields(
+            TextValues(
+                NamingFacts(source: SourceName(BytePath("a.jpg"))), dateTaken: nil, words: PictureWords(title: title)),
+            rendition: nil, scale: 1)
+    }
+
+    @Test(arguments: ["\u{0600}<b>x\u{0600}</b>", "a <\u{0301}b> &\u{200D}"])
+    func `no mark beside a sign of markup makes it one`(title: String) throws {
+        let found = try bare("{title}", markup: true, fields(title: title))
+        #expect(!found.unicodeScalars.contains("<") && found.unicodeScalars.filter { $0 == "&" }.count >= 3)
+        #expect(try filled("<b>{title}</b>", markup: true, fields(title: title)).plain.contains("<b>\u{2068}" + title))
+    }
+
+    @Test func `values that are cut leave the markup around them whole`() throws {
+        let fields = fields(title: String(repeating: "&", count: 5000))
+        let found = try filled("<b>" + String(repeating: "{title}", count: 9) + "</b>", markup: true, fields)
+        #expect(
+            found.text.hasSuffix("&amp;\u{2069}\u{2068}\u{2069}\u{2068}\u{2069}\u{2068}\u{2069}\u{2068}\u{2069}</b>"))
+        #expect(found.plain.unicodeScalars.count <= 20_000)
+    }
+
     @Test func `a field without a value and a default is named`() throws {
         let found = try filled("© {copyright}, {artist}")
         #expect(found.empty == ["{copyright}"] && found.text.hasPrefix("© , "))

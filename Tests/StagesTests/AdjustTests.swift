@@ -133,7 +133,7 @@ struct AdjustTests {
         let automatic = try render("adjust: { auto: levels }", picture)
         let written = try render("adjust: { levels: { black: 50, white: 200 } }", picture).pixels
         #expect(automatic.pixels == written)
-        #expect(automatic.step.plan.note == "levels from 50.0 to 200.0")
+        #expect(automatic.step.plan.note == "levels from 50 to 200")
     }
 
     @Test func `all frames of an animation get the same levels`() throws {

@@ -153,7 +153,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(
             stages: "resize: { size: 200% } }, { grayscale: { }", width: 400, height: 300, frames: 30, source: .gif,
             save: "{ format: webp, effort: 0 }"),
-        // Assets in formats whose decoders hold little, and much.
+        // A mask that is larger than the result.
         MemoryCase(
             stages: "mask: { image: asset.png } }, { resize: { size: 50% }", width: 4000, height: 3000, source: .jpeg,
             save: "{ format: webp, effort: 0 }", asset: (3000, 2000)),
@@ -180,8 +180,10 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         "shadow: { blur: 40, offset: { y: 30 } }", "shadow: { blur: 5% }",
         "gradient: { angle: 30, stops: [ '#ff000080', blue ] }",
         "gradient: { kind: radial, fade: true, stops: [ black, transparent ] }",
-        "duotone: { dark: '#1b2a6b', light: white }", "frame: { ratio: 1:1, background: blur }",
+        "duotone: { dark: '#1b2a6b', light: white }", "frame: { width: 700, height: 500, background: blur }",
         "frame: { width: 500, height: 400, background: edge }", "crop: { ratio: 4:5 }",
+        "text: { text: Hi, size: 30%, color: red, background: blue, padding: 9, outline: { width: 4 }, shadow: { blur: 5 } }",
+        "text: { text: Hi, tile: true, padding: 20 }", "caption: { text: Hi, size: 40, padding: 10, color: red }",
         "blur: { sigma: 3 }", "blur: { sigma: 50 }", "grayscale", "tint: { color: '#0a84ff80' }",
     ]
 

@@ -122,6 +122,8 @@ final class Housekeeper: Sendable {
             let names = (try? store.ownedNames(after: place, limit: Self.checkedAtOnce)) ?? []
             place = names.last
             keepRecords(of: controllers(), names: names)
+            // On a thread of its own: the folder of one of them may hang.
+            _ = startThread { Leftovers.removeAll() }
             clinux_return_freed_memory(Self.keptMemory)
         }
     }
@@ -144,7 +146,6 @@ final class Housekeeper: Sendable {
                 let isSilent = controller.silence(waiting: dispatcher.fileWaits[controller.name]) != nil
                 if !isSilent { releaseNames(takeNames(), of: controller) }
                 controller.forgetMissingOriginals(limit: Self.checkedAtOnce)
-                Leftovers.removeAll()
                 guard nextPruning <= .now else { return }
                 let start = Moment.now
                 controller.removeOrphanedNotes()

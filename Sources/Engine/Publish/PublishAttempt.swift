@@ -255,7 +255,7 @@ final class PublishAttempt {
         do throws(SystemError) {
             try folder.move(kept, to: folder, as: name)
         } catch {
-            if error.code == EEXIST { try? folder.remove(kept) }
+            if error.code == EEXIST { Leftovers.remove(kept, in: folder) }
         }
     }
 

@@ -13,7 +13,7 @@ final class AssetStore: AssetProvider {
     private var fonts: [String?: FontLibrary] = [:]
     /// Kept open for as long as their fonts are read.
     private var fontFiles: [OpenFile] = []
-    /// Most pipelines draw an asset at one or two sizes, those with percentages at as many as there are sources.
+    /// What the pipeline draws most, within bounds: it may draw an asset at as many sizes as there are sources.
     private var mostKeptBytes = 0
 
     private enum Key: Hashable {
@@ -32,9 +32,10 @@ final class AssetStore: AssetProvider {
 
     private func addTable(_ path: String, _ file: OpenFile) throws {
         do {
-            let table = try ColorTable(cube: file.colorTableBytes())
+            let bytes = try file.colorTableBytes()
+            let table = try ColorTable(cube: bytes)
             tables[path] = table
-            facts[path] = table.facts
+            facts[path] = table.facts(reading: bytes.count)
         } catch let error as ColorTableError {
             throw Failure(.corrupt, stage: "decode", error.message)
         }

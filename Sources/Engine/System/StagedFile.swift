@@ -202,7 +202,7 @@ package final class StagedFile {
             guard error.code == EEXIST, isInPlace else {
                 throw SystemError("put '\(destination.printable)' in place", code: error.code)
             }
-            if hasTemporaryName { try? staging.remove(temporaryName) }
+            if hasTemporaryName { Leftovers.remove(temporaryName, in: staging) }
         }
         hasTemporaryName = false
     }

@@ -67,12 +67,16 @@ struct SetCost {
 
     /// The most that one member needs while it is made ready.
     private func decoding(_ load: (MemberPlan) -> LoadPlan) -> Int {
-        members.map { member in
-            let steps = member.shared + (member.own.max { $0.count < $1.count } ?? [])
-            return CostModel(
-                source: member.facts, load: load(member), decoded: member.decoded, shared: steps, sharing: .streamed,
-                renditions: []
-            ).memory
+        members.flatMap { member in
+            // What several renditions begin with is held while each of them goes on with it.
+            let isHeld = member.own.count { !$0.isEmpty } > 1
+            let held = isHeld ? member.shared.last?.output.bytes ?? member.decoded.bytes : 0
+            return (member.own.isEmpty ? [[]] : member.own).map { own in
+                let cost = CostModel(
+                    source: member.facts, load: load(member), decoded: member.decoded, shared: member.shared + own,
+                    sharing: .streamed, renditions: [])
+                return saturating(cost.memory, held)
+            }
         }.max() ?? CostModel.base
     }
 

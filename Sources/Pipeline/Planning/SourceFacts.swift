@@ -59,8 +59,10 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     /// Whether a header can say this at all. A worker that a picture has taken over could claim anything.
     package var isPlausible: Bool {
         let sides = 1...maximumCoordinate
-        for size in [coded?.size, parts?.size].compactMap(\.self)
-        where ![size.width, size.height].allSatisfy((0...maximumCoordinate).contains) { return false }
+        if let coded, ![coded.size.width, coded.size.height].allSatisfy((0...maximumCoordinate).contains) {
+            return false
+        }
+        if let parts, ![parts.size.width, parts.size.height].allSatisfy(sides.contains) { return false }
         return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation)
             && (1...1_000_000).contains(frames) && (0...65_535).contains(droppedBands)
             && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)

@@ -56,10 +56,11 @@ package struct ColorTable: Sendable {
     }
 
     /// What plans count it as: a picture with a pixel for each entry.
-    package var facts: AssetFacts {
-        AssetFacts(
-            size: PixelSize(isCube ? size * size : size, isCube ? size : 1), pixelsPerPoint: 1, isGrey: false,
-            depth: .float)
+    /// - Parameter bytes: of its file, all of which is read at once.
+    package func facts(reading bytes: Int) -> AssetFacts {
+        let size = PixelSize(isCube ? size * size : size, isCube ? size : 1)
+        return AssetFacts(
+            size: size, pixelsPerPoint: 1, isGrey: false, depth: .float, decoding: bytes + 16 * size.area)
     }
 
     /// What was found in the lines so far.

@@ -187,6 +187,8 @@ package struct TextFields: Sendable {
 /// A template with everything filled in.
 package struct FilledText: Hashable, Sendable {
     package let text: String
+    /// The same if it is not read as markup.
+    package let plain: String
     /// The fields that have neither a value nor a default.
     package let empty: [String]
 }
@@ -196,28 +198,36 @@ extension TextTemplate {
     /// reach out of it.
     /// - Parameter isMarkup: the template is markup, and the values are not.
     package func filled(_ fields: TextFields, on size: PixelSize, isMarkup: Bool) -> FilledText {
-        var (text, empty): (String, [String]) = ("", [])
+        var (text, plain, empty): (String, String, [String]) = ("", "", [])
         for part in parts {
             switch part {
-            case .literal(let words): text += words
+            case .literal(let words):
+                text += words
+                plain += words
             case .field(let field, let fallback, let written):
                 if let value = fields.value(of: field, on: size) {
-                    let clean = Self.isolated(value)
+                    // Cut here, since a cut of the whole could be within markup.
+                    let clean = Self.isolated(value, atMost: max(0, Self.longest - plain.unicodeScalars.count))
                     text += isMarkup ? Self.escaped(clean) : clean
+                    plain += clean
                 } else if let fallback {
                     text += fallback
+                    plain += fallback
                 } else {
                     empty.append(written)
                 }
             }
         }
-        return FilledText(text: Self.lines(text), empty: empty)
+        // An escape has up to five characters.
+        return FilledText(
+            text: Self.lines(text, atMost: isMarkup ? 5 * Self.longest : Self.longest),
+            plain: Self.lines(plain, atMost: Self.longest), empty: empty)
     }
 
     /// A value within marks that keep its direction to itself. Marks that would close them are left out.
-    private static func isolated(_ value: String) -> String {
+    private static func isolated(_ value: String, atMost count: Int) -> String {
         var kept = String.UnicodeScalarView()
-        for scalar in value.unicodeScalars.prefix(Rights.longestValue) {
+        for scalar in value.unicodeScalars.prefix(min(count, Rights.longestValue)) {
             switch scalar.value {
             case 0x202A...0x202E, 0x2066...0x2069: break
             case 0x2028, 0x2029: kept.append(" ")
@@ -228,20 +238,21 @@ extension TextTemplate {
     }
 
     private static func escaped(_ value: String) -> String {
-        value.reduce(into: "") { result, character in
-            switch character {
+        // By scalars, as Pango reads them: a mark before or after a "<" makes one character of both.
+        value.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
-            default: result.append(character)
+            default: result.unicodeScalars.append(scalar)
             }
         }
     }
 
     /// Line feeds stay, and all other control characters become spaces. What is beyond any picture is cut.
-    private static func lines(_ text: String) -> String {
+    private static func lines(_ text: String, atMost count: Int) -> String {
         var kept = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars.prefix(longest) {
+        for scalar in text.unicodeScalars.prefix(count) {
             kept.append(scalar != "\n" && scalar.properties.generalCategory == .control ? " " : scalar)
         }
         while kept.last == "\n" { kept.removeLast() }

@@ -58,11 +58,18 @@ package struct Caption: Stage {
         var output = input.resized(to: PixelSize(input.size.width, input.size.height + pixels))
         let ink = try output.ink(strip, for: Self.name)
         output.hasAlpha = input.hasAlpha || !strip.isOpaque
+        let padding = text.padding.pixels(of: side, scale: scale)
+        let (across, down) = (min(padding, (input.size.width - 1) / 2), min(padding, (pixels - 1) / 2))
         let area = PixelBox(
-            PixelOffset(0, edge == .top ? 0 : input.size.height), PixelSize(input.size.width, pixels))
+            PixelOffset(across, (edge == .top ? 0 : input.size.height) + down),
+            PixelSize(input.size.width - 2 * across, pixels - 2 * down))
+        // A strip whose height follows from its lines has room for no others.
+        var text = text
+        if height == nil { text.maxLines = text.maxLines ?? 1 }
         // Lengths are those of the picture, as everywhere.
         var drawn = output.resized(to: input.size)
-        let plan = try text.plan(on: &drawn, in: area, at: anchor, inset: inset, context, for: Self.name)
+        let plan = try text.plan(
+            on: &drawn, in: area, isPadded: true, at: anchor, inset: inset, context, for: Self.name)
         output.pixels = drawn.pixels
         return Plan(
             output: output, text: plan, offset: PixelOffset(0, edge == .top ? pixels : 0), strip: ink,

@@ -44,7 +44,7 @@ package struct Text: Stage {
         let area = PixelBox(PixelOffset(0, 0), input.size)
         let plan = try text.plan(on: &output, in: area, at: anchor, inset: inset, context, for: Self.name)
         let whole = isTiled ? [PictureInfo(size: input.size, hasAlpha: true, colour: output.colour)] : []
-        return Plan(output: output, text: plan, intermediates: plan.intermediates(on: input) + whole)
+        return Plan(output: output, text: plan, intermediates: plan.intermediates(on: output) + whole)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

@@ -13,7 +13,7 @@ struct TextDeclaration: Sendable {
     let align: TextAlignment
     let lineSpacing: Double
     let maxWidth: PositiveLength?
-    let maxLines: Int?
+    var maxLines: Int?
     let overflow: TextOverflow
     let background: Color
     let padding: Length

@@ -24,11 +24,11 @@ extension TextPlan {
                 drawn.repeated(from: phase, over: picture.size), alpha: 1, at: PixelOffset(0, 0), by: .over,
                 keepsAlpha: keepsAlpha)
         }
-        if padded.intersection(with: area) != padded {
+        if box.intersection(with: area) != box {
             context.notes.add(
                 Warning(
                     .textCut,
-                    "'\(stage)': the text of \(padded.size) pixels at \(padded.offset) reaches beyond \(area.size); make it smaller, or limit 'max-lines'"
+                    "'\(stage)': the text of \(box.size) pixels at \(box.offset) reaches beyond \(area.size); make it smaller, or limit 'max-lines'"
                 ))
         }
         guard let visible = padded.expanded(by: reach).intersection(with: picture.size) else { return picture }
@@ -38,24 +38,17 @@ extension TextPlan {
 
     private var file: AssetPath? { if case .file(let path) = font { path } else { nil } }
 
-    /// How far letters, outline and shadow may reach beyond the box of the text.
-    private var reach: Int {
-        let ink = style.size + (outline?.width ?? 0)
-        let moved = shadow.map { Double(max(abs($0.offset.x), abs($0.offset.y))) + 3 * $0.sigma } ?? 0
-        return Int((ink + moved).rounded(.up))
-    }
-
     // MARK: - The layout
 
     private func laidOut(by fonts: FontLibrary, stage: String, notes: RenderNotes) throws -> TypesetText {
         var style = style
         do throws(MarkupError) {
-            return try fitting(style, fonts)
+            return try fitting(text, style, fonts)
         } catch {
             notes.add(Warning(.badMarkup, "'\(stage)': \(error.message); the text is drawn as it is written"))
             style.isMarkup = false
             do throws(MarkupError) {
-                return try fitting(style, fonts)
+                return try fitting(plain, style, fonts)
             } catch {
                 throw Failure(.internal, stage: stage, "the text cannot be laid out", detail: error.message)
             }
@@ -63,38 +56,37 @@ extension TextPlan {
     }
 
     /// The text in the largest letters with which it fits, if it is to shrink.
-    private func fitting(_ style: TypesetStyle, _ fonts: FontLibrary) throws(MarkupError) -> TypesetText {
-        guard overflow == .shrink else { return try TypesetText(words(style), style, by: fonts) }
+    private func fitting(
+        _ text: String, _ style: TypesetStyle, _ fonts: FontLibrary
+    ) throws(MarkupError) -> TypesetText {
+        guard overflow == .shrink else { return try TypesetText(words(text, style), style, by: fonts) }
         func attempt(_ share: Double) throws(MarkupError) -> TypesetText {
             var smaller = style
             smaller.size *= share
             smaller.lineHeight *= share
-            // Where it is to fit, the letters of a word are not parted.
-            return try TypesetText(words(smaller), smaller, by: fonts)
+            return try TypesetText(words(text, smaller), smaller, by: fonts)
         }
         let whole = try attempt(1)
         if !whole.isCut { return whole }
-        var (fits, tooLarge): (TypesetText?, Double) = (nil, 1)
-        var share = Self.smallestShare
-        let smallest = try attempt(share)
-        if smallest.isCut {
+        var (share, tooLarge) = (Self.smallestShare, 1.0)
+        var fits = try attempt(share)
+        if fits.isCut {
             var cut = style
             cut.size *= share
             cut.lineHeight *= share
             cut.isEllipsized = true
-            return try TypesetText(words(cut), cut, by: fonts)
+            return try TypesetText(words(text, cut), cut, by: fonts)
         }
-        fits = smallest
         for _ in 0..<Self.halvings {
             let middle = (share + tooLarge) / 2
-            let text = try attempt(middle)
-            if text.isCut { tooLarge = middle } else { (fits, share) = (text, middle) }
+            let found = try attempt(middle)
+            if found.isCut { tooLarge = middle } else { (fits, share) = (found, middle) }
         }
-        return fits ?? smallest
+        return fits
     }
 
     /// The words, for Pango: its ellipsis counts the lines of a paragraph, so that all of them are one.
-    private func words(_ style: TypesetStyle) -> String {
+    private func words(_ text: String, _ style: TypesetStyle) -> String {
         guard style.isEllipsized else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\n" ? "\u{2028}" : $0 }))
     }

@@ -6,6 +6,8 @@ import Typesetting
 struct TextPlan: Sendable {
     /// The words; empty if nothing is drawn.
     let text: String
+    /// The same if it cannot be read as markup.
+    let plain: String
     let isMarkup: Bool
     let font: FontChoice
     let style: TypesetStyle
@@ -40,14 +42,22 @@ struct TextPlan: Sendable {
     /// The pictures that are held while it is drawn: coverage, and what is drawn.
     func intermediates(on picture: PictureInfo) -> [PictureInfo] {
         guard !isEmpty else { return [] }
-        var drawn = PictureInfo(size: picture.size, hasAlpha: true, colour: picture.colour)
+        var drawn = PictureInfo(size: picture.size, frames: picture.frames, hasAlpha: true, colour: picture.colour)
         if let lines = style.lines {
             // Nothing is drawn far above and below the lines.
-            let reach = 2 * (style.size + Double(padding) + (outline?.width ?? 0) + 4 * (shadow?.sigma ?? 0))
-            let height = Double(lines) * style.lineHeight + reach + Double(abs(shadow?.offset.y ?? 0))
+            let height = Double(lines) * style.lineHeight + 2 * Double(padding + reach)
             drawn.size = PixelSize(picture.size.width, max(1, min(picture.size.height, Int(height.rounded(.up)))))
         }
-        return Array(repeating: drawn, count: 3)
+        // The background, the shadow and the outline have a layer each.
+        let layers = [background != nil, shadow != nil, outline != nil].count { $0 }
+        return Array(repeating: drawn, count: 3 + layers)
+    }
+
+    /// How far letters, outline and shadow may reach beyond the box of the text.
+    var reach: Int {
+        let ink = style.size + (outline?.width ?? 0)
+        let moved = shadow.map { Double(max(abs($0.offset.x), abs($0.offset.y))) + 3 * $0.sigma } ?? 0
+        return Int((ink + moved).rounded(.up))
     }
 }
 
@@ -59,9 +69,10 @@ extension TextDeclaration {
     /// - Parameters:
     ///   - picture: what lengths refer to, which can hold what is drawn afterwards.
     ///   - area: the part of it that the text is placed in.
+    ///   - isPadded: there is room for the padding around this part.
     func plan(
-        on picture: inout PictureInfo, in area: PixelBox, at anchor: Anchor, inset: Offset, _ context: PlanContext,
-        for stage: String
+        on picture: inout PictureInfo, in area: PixelBox, isPadded: Bool = false, at anchor: Anchor, inset: Offset,
+        _ context: PlanContext, for stage: String
     ) throws(PlanFailure) -> TextPlan {
         let scale = picture.pixelsPerPoint
         let side = min(picture.size.width, picture.size.height)
@@ -72,7 +83,9 @@ extension TextDeclaration {
         let em = min(max(1, size.length.exactPixels(of: side, scale: scale)), Self.largest)
         let room = PixelOffset(
             inset.x.pixels(of: area.size.width, scale: scale), inset.y.pixels(of: area.size.height, scale: scale))
-        let free = area.size.width - (anchor.horizontal == .center ? 2 : 1) * abs(room.x)
+        let padding = padding.pixels(of: side, scale: scale)
+        let free =
+            area.size.width - (anchor.horizontal == .center ? 2 : 1) * abs(room.x) - (isPadded ? 0 : 2 * padding)
         var style = TypesetStyle(
             family: nil, size: em, lineHeight: em * lineSpacing,
             width: Double(max(1, maxWidth?.pixels(of: area.size.width, scale: scale) ?? free)))
@@ -94,13 +107,13 @@ extension TextDeclaration {
         style.lines = boundedLines
         style.isEllipsized = overflow == .ellipsis
         style.isMarkup = isMarkup
-        // What is not drawn needs no colors.
+        // A blank text needs no colors.
         var drawn = isBlank ? PictureInfo(size: picture.size) : picture
         let plan = TextPlan(
-            text: isBlank ? "" : filled.text, isMarkup: isMarkup, font: font, style: style, overflow: overflow,
+            text: isBlank ? "" : filled.text, plain: filled.plain, isMarkup: isMarkup, font: font, style: style, overflow: overflow,
             anchor: anchor, inset: room, area: area, ink: try drawn.ink(color, for: stage),
             background: background.isTransparent ? nil : try drawn.ink(background, for: stage),
-            padding: padding.pixels(of: side, scale: scale),
+            padding: padding,
             cornerRadius: cornerRadius.exactPixels(of: side, scale: scale),
             outline: try outline.map { outline throws(PlanFailure) in
                 (outline.width.length.exactPixels(of: side, scale: scale), try drawn.ink(outline.color, for: stage))

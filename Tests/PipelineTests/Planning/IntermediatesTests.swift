@@ -37,8 +37,8 @@ struct IntermediatesTests {
         (
             "overlay: { image: red.png, stages: [ { resize: { size: 200% } }, { crop: { width: 8, height: 8 } } ], width: 20 }",
             [
-                "64×32 in rgb with alpha", "128×64 in rgb with alpha", "128×64 in rgb with alpha",
-                "8×8 in rgb with alpha", "20×20 in rgb with alpha",
+                "64×32 in rgb with alpha", "128×64 in rgb with alpha", "8×8 in rgb with alpha",
+                "20×20 in rgb with alpha",
             ]
         ),
         (
@@ -57,7 +57,10 @@ struct IntermediatesTests {
     }
 
     @Test func `each frame of an animation has pictures of its own`() throws {
-        for stage in ["resize: { size: 10 }", "mask: { shape: circle }", "composite: { layers: [ { color: red } ] }"] {
+        for stage in [
+            "resize: { size: 10 }", "mask: { shape: circle }", "composite: { layers: [ { color: red } ] }",
+            "text: { text: Hi }",
+        ] {
             let source = SourceFacts(format: .webp, size: PixelSize(40, 30), frames: 5, hasAlpha: true)
             #expect(try step(stage, source).plan.intermediates.allSatisfy { $0.frames == 5 }, "\(stage)")
         }

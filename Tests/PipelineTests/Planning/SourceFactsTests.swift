@@ -5,13 +5,20 @@ import Testing
 struct SourceFactsTests {
     private static let good = SourceFacts(format: .jpeg, size: PixelSize(60, 40))
 
+    private static let noWidth = {
+        var size = PixelSize(1, 1)
+        size.width = 0
+        return size
+    }()
+
     @Test
     func `a header that a worker tells is believed only where it can be`() {
         let changes: [(change: (inout SourceFacts) -> Void, isPlausible: Bool)] = [
             ({ _ in }, true),
             ({ $0.size.width = 0 }, false), ({ $0.size.height = -1 }, false), ({ $0.size.width = 10_000_001 }, false),
             ({ $0.orientation = 0 }, false), ({ $0.orientation = 9 }, false), ({ $0.frames = 0 }, false),
-            ({ $0.frames = 1_000_001 }, false),
+            ({ $0.frames = 1_000_001 }, false), ({ $0.parts = StoredParts(size: PixelSize(64, 64)) }, true),
+            ({ $0.parts = StoredParts(size: Self.noWidth) }, false),
             ({ $0.captureDate = "2026:11:20 23:30:00" }, true), ({ $0.captureDate = "../../../../etc/pass" }, false),
             ({ $0.captureDate = "2026-11-20 23:30:00" }, false), ({ $0.captureDate = "" }, false),
             ({ $0.captureDate = "２026:11:20 23:30:0" }, false),

@@ -14,7 +14,7 @@ struct ColorTableTests {
         #expect(table.isCube && table.size == 2)
         #expect(table.values == (0..<8).flatMap { _ in [Float(0), 0.5, 1.25] })
         #expect(table.low == [0, -1, 0] && table.high == [1, 2, 3])
-        #expect(table.facts.size == PixelSize(4, 2))
+        #expect(table.facts(reading: 0).size == PixelSize(4, 2))
     }
 
     @Test(arguments: [

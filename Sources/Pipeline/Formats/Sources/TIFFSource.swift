@@ -5,9 +5,13 @@ package enum TIFFSource: SourceFormatDeclaration {
     package static let fileExtensions = ["tif", "tiff"]
     package static let structure: any FileStructure.Type = TIFFPages.self
 
+    private static let largestPart = 1e11
+
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
         guard let parts = source.parts else { return source.pixelBytes }
-        let part = parts.size.area * source.pixelBytes / source.size.area
+        // A file may claim parts of any size; those beyond what any machine has count as that.
+        let bytesForPixel = Double(source.pixelBytes) / Double(source.size.area)
+        let part = Int(min(Double(parts.size.area) * bytesForPixel, Self.largestPart))
         // Noise becomes larger than it was.
         let packed = parts.arePacked ? min(source.bytes == 0 ? .max : source.bytes, part / 2 * 3) : 0
         if parts.areTiles {

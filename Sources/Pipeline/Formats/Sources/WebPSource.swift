@@ -22,8 +22,10 @@ package enum WebPSource: SourceFormatDeclaration {
     }
 
     private static func bytesForPixel(_ source: SourceFacts, shrink: Int) -> Int {
-        // The frame that is drawn, the one before, and the part that has changed.
-        guard !source.isAnimated, let coded = source.coded else { return source.isAnimated ? 12 : 13 }
+        // By libvips: the frame that is drawn, the one before, and the part that has changed.
+        guard !source.isAnimated, isUnpackedAtOnce(source), let coded = source.coded else {
+            return source.isAnimated ? 12 : 13
+        }
         // All pixels, of which means are made afterwards, unless these are made of the planes of colors.
         let whole = shrink > 1 ? source.bands : 0
         if coded.hasFullChroma { return 9 + whole }

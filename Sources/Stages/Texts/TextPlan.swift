@@ -110,7 +110,8 @@ extension TextDeclaration {
         // A blank text needs no colors.
         var drawn = isBlank ? PictureInfo(size: picture.size) : picture
         let plan = TextPlan(
-            text: isBlank ? "" : filled.text, plain: filled.plain, isMarkup: isMarkup, font: font, style: style, overflow: overflow,
+            text: isBlank ? "" : filled.text, plain: filled.plain, isMarkup: isMarkup, font: font, style: style,
+            overflow: overflow,
             anchor: anchor, inset: room, area: area, ink: try drawn.ink(color, for: stage),
             background: background.isTransparent ? nil : try drawn.ink(background, for: stage),
             padding: padding,

@@ -115,8 +115,11 @@ class Mill:
         self.mounts.append(folder)
 
     def write(self, name, text):
-        with open(self.path(name), "w") as file:
+        """Writes a file as a whole: a program that starts meanwhile reads the old text or the new one."""
+        path = self.path(name)
+        with open(path + ".new", "w") as file:
             file.write(text)
+        os.replace(path + ".new", path)
 
     def configure(self, **changes):
         """Writes the mill file. `changes` are for every inbox."""

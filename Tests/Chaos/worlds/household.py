@@ -179,11 +179,8 @@ class Household:
             raise
 
     def write(self, name, text):
-        """A daemon that starts meanwhile reads the old text or the new one."""
-        path = os.path.join(self.folder, name)
-        with open(path + ".new", "w") as file:
+        with open(os.path.join(self.folder, name), "w") as file:
             file.write(text)
-        os.replace(path + ".new", path)
 
     def told(self, who):
         return os.path.join(self.folder, "told-" + who)

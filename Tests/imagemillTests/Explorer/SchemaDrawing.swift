@@ -128,9 +128,9 @@ struct SchemaDrawing {
     private func number(_ schema: JSONValue, _ random: inout SeededGenerator) -> Double {
         let low = schema["minimum"]?.number ?? schema["exclusiveMinimum"]?.number
         if let low, let high = schema["maximum"]?.number {
-            let usual = random.magnitude(max(low, 0.1)...max(min(high, 500), 0.2))
-            return random.pick(
-                [low, min(high, 500), usual, usual, random.number(low...min(high, 500))].filter { $0 > 0 || low <= 0 })
+            let high = low < 500 ? min(high, 500) : high
+            let usual = random.magnitude(max(low, 0.1)...max(high, 0.2))
+            return random.pick([low, high, usual, usual, random.number(low...high)].filter { $0 > 0 || low <= 0 })
         }
         let length = Double(side(random.pick([sides.width, sides.height]), &random))
         let sizes = [length, length, Double(random.whole(1...12)), Double(random.whole(1...24)) / 2]

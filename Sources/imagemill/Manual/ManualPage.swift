@@ -38,13 +38,18 @@ struct ManualPage {
         return (escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" : "") + escaped + "\n"
     }
 
+    private static func hex(_ scalar: Unicode.Scalar) -> String { String(scalar.value, radix: 16, uppercase: true) }
+
     static func escaped(_ text: String) -> String {
-        text.map { character in
-            switch character {
+        text.unicodeScalars.map { scalar in
+            switch scalar {
             case "\\": "\\e"
             case "-": "\\-"
             case "`": ""
-            default: String(character)
+            // Groff by itself reads no UTF-8.
+            case _ where !scalar.isASCII:
+                "\\[u\(String(repeating: "0", count: max(0, 4 - hex(scalar).count)))\(hex(scalar))]"
+            default: String(scalar)
             }
         }.joined()
     }

@@ -10,7 +10,7 @@ enum InstalledFonts {
         return digest.finish()
     }
 
-    /// What cannot be read, workers cannot read either.
+    /// Leaves out files that cannot be read: workers cannot read them either.
     private static func add(_ path: BytePath, to digest: Digest) {
         guard let folder = try? Directory(path) else { return }
         for name in (try? folder.names())?.sorted(by: { $0.lexicographicallyPrecedes($1) }) ?? [] {

@@ -28,7 +28,7 @@ package struct LoadedPipeline: Sendable {
 
         fileprivate enum Content: Sendable {
             case file(OpenFile)
-            /// For what is opened by a name, which a shut in process can do only with a file in memory.
+            /// For libraries that open files by name: in the sandbox that works with files in memory only.
             case bytes([UInt8])
         }
 
@@ -256,7 +256,7 @@ package struct LoadedPipeline: Sendable {
         return Diagnostics(file: path, text: file.text, items: problems)
     }
 
-    /// What is wrong with an asset that a worker could not read.
+    /// The mistake for an asset that a worker could not read.
     /// - Parameter index: its place among the assets.
     func diagnostics(asset index: Int, _ failure: Failure) -> Diagnostics {
         let reference = assets[index].reference

@@ -13,7 +13,7 @@ final class AssetStore: AssetProvider {
     private var fonts: [String?: FontLibrary] = [:]
     /// Kept open for as long as their fonts are read.
     private var fontFiles: [OpenFile] = []
-    /// What the pipeline draws most, within bounds: it may draw an asset at as many sizes as there are sources.
+    /// Limits `keptBytes`: with percentages, an asset is drawn at as many sizes as there are sources.
     private var mostKeptBytes = 0
 
     private enum Key: Hashable {

@@ -3,8 +3,7 @@ import Pipeline
 
 /// What the supervisor asks. Descriptors travel beside the message, in the order named here.
 enum Request: Codable, Sendable {
-    /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`, and each font. Answer:
-    /// `assets`.
+    /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`. Answer: `assets`.
     case prepare(PipelineMessage)
     /// Read a header, that of a page if one is asked for, and keep the source open; with `words`, also what metadata say
     /// in words. Beside it: the source. Answer: `facts`.
@@ -55,7 +54,7 @@ struct RenderMessage: Codable, Sendable {
     let source: SourceMessage
     /// What was measured on the source before.
     var measurements: [StageMeasurement] = []
-    /// What texts say of the source; nil if the pipeline has none.
+    /// The values of the fields in texts; nil if the pipeline has no texts.
     var texts: TextValues?
     /// Places of renditions in the plan that are not wanted: no output comes for them, and nothing is said of them.
     var omitted: Set<Int> = []

@@ -27,7 +27,7 @@ enum ProbedInput: Sendable {
     /// When the picture was taken, by its metadata.
     var captureDate: String? { facts?.captureDate }
 
-    /// What texts say of the source. The metadata of a set's members say nothing of the set.
+    /// The values of the fields in texts. A set has no metadata of its own.
     func texts(_ naming: NamingFacts) -> TextValues {
         switch self {
         case .picture(let facts, _):

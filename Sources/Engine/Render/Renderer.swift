@@ -13,7 +13,7 @@ struct Renderer {
     var thumbnail: ThumbnailFacts?
     private let notes = RenderNotes()
 
-    /// What stages may depend on.
+    /// The assets for stages to draw, and the place for their warnings.
     var context: RenderContext { RenderContext(assets: assets, notes: notes) }
 
     /// Renders renditions of the plan, by their places in it, each into its descriptor.

@@ -1,4 +1,4 @@
-// Temporary files that could not be removed when nobody needed them any longer.
+// Temporary files whose removal failed, and is tried again.
 import Pipeline
 import Synchronization
 

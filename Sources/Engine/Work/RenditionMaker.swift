@@ -265,7 +265,7 @@ package final class RenditionMaker {
             thumbnailDigest: thumbnail(of: source, opened: opened, settings: settings)?.digest)
     }
 
-    /// What texts say of the source; nil if the pipeline has none.
+    /// The values of the fields in texts; nil if the pipeline has no texts.
     /// - Parameter hash: the source's digest, if it is known already.
     func texts(
         on input: ProbedInput, of source: SourceFile, opened: OpenedInput, settings: RenderSettings,

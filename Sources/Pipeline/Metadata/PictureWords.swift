@@ -1,4 +1,4 @@
-// What a picture says of what is in it and who made it: what texts on it may say.
+// The words in a picture's metadata that texts may show: title, caption, artist, copyright.
 
 /// Title, caption, artist and copyright, as plain text that has been through `Rights.cleaned`.
 package struct PictureWords: Hashable, Sendable, Codable {

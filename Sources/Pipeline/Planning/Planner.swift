@@ -6,7 +6,7 @@ package struct Planner: Sendable {
     /// The assets of the pipeline by their path as written.
     package let assets: [String: AssetFacts]
     package let limits: Limits
-    /// What texts say of the source, and what its header says.
+    /// The values of the fields in texts, and the facts of the source.
     private var subject: (values: TextValues, source: SourceFacts)?
 
     package init(pipeline: PipelineFile, assets: [String: AssetFacts], limits: Limits) {

@@ -26,8 +26,6 @@ struct Renderer {
             ).image.evaluated()
         }
         let starts = try begin(source, trial)
-        // The decoder of a picture that is in memory now is gone. Memory that it has freed is not counted for the stages.
-        clinux_return_freed_memory(CostModel.keptMemory)
         // A warning says already that the file is truncated.
         let judge = starts.warnings.contains { $0.code == .sourceTruncated } ? nil : trial
         return try render(starts, wanted: wanted, to: outputs, trial: judge)
@@ -71,6 +69,8 @@ struct Renderer {
         var warnings = starts.warnings
         for (index, output) in zip(wanted, outputs) {
             let rendition = plan.renditions[index]
+            // What the decoder, or the rendition before, has freed is not counted for this one.
+            clinux_return_freed_memory(CostModel.keptMemory)
             try judging(trial) {
                 do {
                     let (size, notes) = try render(

@@ -50,8 +50,9 @@ struct DrawnSource: Equatable, Sendable {
         }
     }
 
-    /// A JPEG's last blocks are filled with pixels that it does not have.
-    var endsWithinBlock: Bool { format == .jpeg && (width % 8 != 0 || height % 8 != 0) }
+    /// A decoder that shrinks has fewer pixels for the last one of a row, or fills it with some that are not in the
+    /// picture.
+    var endsWithinBlock: Bool { [.jpeg, .webp].contains(format) && (width % 8 != 0 || height % 8 != 0) }
 
     /// A file with few bits for a pixel, whose finest details were lost when it was saved.
     var isCoarse: Bool { codings[coding] == "quality 50" }

@@ -17,7 +17,7 @@ extension Exploration {
     /// To the same rendition made otherwise from the same file.
     private var siblingLikeness: Double {
         guard source.pattern.isHard && !source.isVector else { return 45 }
-        // The last pixels of a JPEG that ends within a block are shrunk with those that fill the block.
+        // What a decoder has not shrunk by a whole number of blocks is shrunk by another filter.
         return source.endsWithinBlock ? 34 : 54
     }
 

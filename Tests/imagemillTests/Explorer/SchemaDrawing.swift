@@ -23,6 +23,11 @@ struct SchemaDrawing {
         var description: String { "SchemaDrawing cannot draw '\(key)': \(schema)" }
     }
 
+    /// A layer is one of these.
+    private static let contents: Set = ["color", "image", "layers", "source", "text"]
+    /// Most stages that have these cannot do without.
+    private static let sizes: Set = ["height", "width"]
+
     private static let colors = [
         "white", "black", "transparent", "red", "#336699", "#0a84ff80", "#808080", "#ff000080", "#ffffffcc",
     ]
@@ -60,11 +65,21 @@ struct SchemaDrawing {
         _ schema: JSONValue, depth: Int = 0, optional: Double = 0.35, _ random: inout SeededGenerator
     ) throws -> Written {
         let required = (schema["required"]?.list ?? []).compactMap(\.text)
+        let properties = (schema["properties"]?.members ?? [:]).sorted { $0.key < $1.key }
+        // Layers in layers are many pictures soon.
+        let contents = properties.map(\.key).filter { Self.contents.contains($0) && (depth <= 1 || $0 != "layers") }
+        let content = contents.count > 2 ? random.pick(contents) : nil
         var entries: [Written.Entry] = []
-        for (key, value) in (schema["properties"]?.members ?? [:]).sorted(by: { $0.key < $1.key }) {
-            // Layers in layers are many pictures soon.
-            let chance = depth > 1 && key == "layers" ? 0 : optional
-            guard required.contains(key) || random.chance(chance) else { continue }
+        for (key, value) in properties {
+            let isDrawn =
+                if required.contains(key) {
+                    true
+                } else if let content, Self.contents.contains(key) {
+                    key == content
+                } else {
+                    random.chance(Self.sizes.contains(key) ? max(0.6, optional) : optional)
+                }
+            guard isDrawn else { continue }
             entries.append(Written.Entry(key: key, value: try draw(key, value, depth: depth, &random)))
         }
         return .mapping(entries)

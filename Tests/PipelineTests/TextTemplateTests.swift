@@ -40,6 +40,11 @@ import Testing
         #expect(try bare("<i>{artist}</i>", markup: true) == "<i>&lt;b&gt;Åse &amp; Co&lt;/b&gt;</i>")
     }
 
+    @Test func `a value within an attribute does not end it`() throws {
+        let found = try bare("<span lang='{title}' style=\"{title}\">x</span>", markup: true, fields(title: "'\"><b>"))
+        #expect(found == "<span lang='&apos;&quot;&gt;&lt;b&gt;' style=\"&apos;&quot;&gt;&lt;b&gt;\">x</span>")
+    }
+
     private func fields(title: String) -> TextFields {
         TextFields(
             TextValues(

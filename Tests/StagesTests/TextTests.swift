@@ -188,7 +188,10 @@ struct TextTests {
         ("text: { text: \"\u{10FFF0}\", font: test.ttf }", .missingGlyphs, "no font has"),
         ("text: { text: a b c d e f, font: test.ttf, size: 40, max-width: 60, max-lines: 1 }", .textCut, "more lines"),
         ("text: { text: H, font: test.ttf, size: 200 }", .textCut, "reaches beyond"),
-        ("text: { text: '<b>H', font: test.ttf, markup: true }", .badMarkup, "drawn as it is written"),
+        (
+            "text: { text: '<span size=\"no\">H</span>', font: test.ttf, markup: true }", .badMarkup,
+            "drawn as it is written"
+        ),
     ])
     func `what a reader may not expect is a warning`(stage: String, code: WarningCode, words: String) throws {
         let found = try warnings(stage)
@@ -199,6 +202,32 @@ struct TextTests {
     @Test func `nothing is said of a text that is drawn as it should be`() throws {
         #expect(try warnings("text: { text: '{title|Hi} {width}<', font: test.ttf, size: 20 }") == [])
         #expect(try warnings("text: { text: 'a <b>b</b> {stem|&amp;}', font: test.ttf, size: 20, markup: true }") == [])
+    }
+
+    @Test func `what a check of a pipeline says of tags and entities, Pango says too`() throws {
+        let library = try #require(FontLibrary())
+        let style = TypesetStyle(family: "sans-serif", size: 10, lineHeight: 12, width: 100)
+        let pieces = [
+            "<b>", "</b>", "<i>", "</i >", "<u/>", "<span>", "</span>", "<span size='9' >", "<sub>", "</sub>", "<x>",
+            "<B>", "< b>", "<",
+            ">", "&amp;", "&", "&lt", "&#65;", "&#x41;", "&#0;", "&x;", "a", " ", "'", "\"", "<b a='1'>",
+            "<span size=9>", "<!-- a -->",
+            "<span size=\"9\"lang='a'>", "/", "=", "é", "\n",
+        ]
+        var random = SplitMix(state: 9)
+        var wellFormed = 0
+        for _ in 0..<4000 {
+            let text = (0..<Int.random(in: 1...5, using: &random)).map { _ in pieces.randomElement(using: &random)! }
+                .joined()
+            var markup = style
+            markup.isMarkup = true
+            var isRead = true
+            do { _ = try TypesetText(text, markup, by: library) } catch { isRead = false }
+            let problem = try TextTemplate(text).markupProblem
+            #expect((problem == nil) == isRead, "\(text): \(problem ?? "well formed")")
+            wellFormed += isRead ? 1 : 0
+        }
+        #expect(wellFormed > 200)
     }
 
     @Test func `markup is read only if that is asked for`() throws {

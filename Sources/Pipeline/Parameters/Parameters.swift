@@ -161,6 +161,18 @@ package struct Parameters {
         log.problem(entry?.keyPosition ?? position, message)
     }
 
+    /// Notes a mistake in the value of a key, as `problem(at:_:)` does.
+    package mutating func problem(inValueOf key: String, _ message: String) {
+        guard let node = node(key), brokenKeys.isEmpty else { return }
+        log.problem(node.position, message)
+    }
+
+    /// Notes a mistake if none of these keys is written, and no misspelt one may mean one of them. Asked after all keys
+    /// of the type.
+    package mutating func problem(withoutAnyOf keys: [String], _ message: String) {
+        if !keys.contains(where: has), understood(keys) { problem(message) }
+    }
+
     /// Notes a mistake at a place of its own; once, however many renditions show it.
     mutating func problem(position: Position, _ message: String) {
         if !log.problems.contains(Diagnostic(position, message)) { log.problem(position, message) }

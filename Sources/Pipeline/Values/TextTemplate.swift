@@ -244,6 +244,9 @@ extension TextTemplate {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
+            // Within an attribute they would end it.
+            case "\"": result += "&quot;"
+            case "'": result += "&apos;"
             default: result.unicodeScalars.append(scalar)
             }
         }

@@ -64,8 +64,8 @@ struct TextDeclaration: Sendable {
         )
         outline = p.optional("outline", "A line around the letters.")
         shadow = p.optional("shadow", "A shadow of the letters.")
-        for (key, length) in [("padding", padding), ("corner-radius", cornerRadius)] where length.amount < 0 {
-            p.problem(at: key, "'\(key)' expects 0 or more, found \(length.written)")
+        if isMarkup, let problem = text.markupProblem {
+            p.problem(inValueOf: "text", "'text' is no markup: \(problem)")
         }
     }
 

@@ -82,12 +82,13 @@ extension Image {
     /// - Parameter size: of the type, in pixels.
     /// - Returns: nil if nothing of the text is visible, such as spaces.
     package static func text(_ text: String, size: Int) throws(VipsError) -> Image? {
-        let escaped = text.reduce(into: "") { result, character in
-            switch character {
+        // By scalars, as Pango reads them: a mark after a "<" makes one character of both.
+        let escaped = text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
-            default: result.append(character)
+            default: result.unicodeScalars.append(scalar)
             }
         }
         // At 72 dots an inch a point of type is a pixel.

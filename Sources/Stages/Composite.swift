@@ -120,13 +120,13 @@ struct LayerDeclaration: ParameterGroup {
             "color", "A rectangle of one color is drawn, as large as the canvas or as `width` and `height` say.")
         let text: TextLayer? = p.optional(
             "text",
-            "A text is drawn, with the parameters of the stage `text`, on nothing, as large as the canvas or as `width` and `height` say."
+            "A text is drawn, with the parameters of the stage `text`, on nothing, as large as the canvas or as `width` and `height` say. It has the layer's `anchor` and `offset` unless it has its own `anchor` and `inset`."
         )
         let layers: LayerList? = p.optional(
             "layers", "Layers of its own are drawn on a canvas as large as this one, or as `width` and `height` say.")
         background = p.optional("background", .transparent, "What a canvas of its own begins with.")
         stages = NestedStages(&p)
-        place = OverlayPlace(&p)
+        var place = OverlayPlace(&p)
         alpha = p.optional("alpha", 1.0, in: 0...1, "Multiplies its alpha.")
         blend = p.optional("blend", .over, "How it mixes with what is below.")
         let contents = [isSource, image != nil, color != nil, text != nil, layers != nil].filter { $0 }.count
@@ -137,13 +137,25 @@ struct LayerDeclaration: ParameterGroup {
         if p.has("background") && layers == nil {
             p.problem(at: "background", "only a layer with 'layers' has a 'background'")
         }
+        if text != nil, place.width == nil || place.height == nil, p.has("avoid") {
+            p.problem(
+                at: "avoid",
+                "how large a text is, is only known when it is drawn, so that it cannot avoid anything; give the layer a 'width' and a 'height'"
+            )
+        }
+        if let text, text.hasAnchor, p.has("anchor"), place.width == nil, place.height == nil, stages.isEmpty {
+            p.problem(
+                at: "anchor",
+                "'anchor' is in the layer and in its text, and the layer is as large as the canvas; write one of them, or give the layer a 'width' or a 'height'"
+            )
+        }
         content =
             if let image {
                 .asset(image)
             } else if let color {
                 .color(color)
             } else if let text {
-                .text(text.stage)
+                .text(stages.isEmpty ? text.placed(&place) : text.stage)
             } else if let layers {
                 .canvas(
                     CanvasDeclaration(
@@ -151,6 +163,7 @@ struct LayerDeclaration: ParameterGroup {
             } else {
                 .source
             }
+        self.place = place
     }
 
     private let background: Color
@@ -175,15 +188,36 @@ struct LayerDeclaration: ParameterGroup {
 /// `text: { text: "…" }`, a layer that is a text.
 private struct TextLayer: ParameterMapping {
     let stage: Text
+    /// What the text says itself of where it is.
+    let hasAnchor, hasInset: Bool
 
-    init(_ p: inout Parameters) { stage = Text(&p) }
+    init(_ p: inout Parameters) {
+        stage = Text(&p)
+        (hasAnchor, hasInset) = (p.has("anchor"), p.has("inset"))
+    }
+
+    /// The text as a layer has it. How large it is, is only known when it is drawn: the layer's box is the canvas, or as
+    /// large as the layer says, and the text is where in it the layer's place would have it.
+    func placed(_ place: inout OverlayPlace) -> Text {
+        var text = stage
+        if !hasAnchor { text.anchor = place.anchor }
+        if !hasInset {
+            text.inset = Offset(
+                x: place.width == nil ? place.offset.x : .points(0),
+                y: place.height == nil ? place.offset.y : .points(0))
+            place.offset = Offset(
+                x: place.width == nil ? .points(0) : place.offset.x,
+                y: place.height == nil ? .points(0) : place.offset.y)
+        }
+        return text
+    }
 
     static var expectation: String { "a text such as { text: \"© {artist}\", size: 20 }" }
     static var owner: String { "the text" }
     static var placeholder: TextLayer { TextLayer(stage: Parameters.usual(Text.self)) }
     var written: String { "{ text: \(stage.text.text.written) }" }
 
-    private init(stage: Text) { self.stage = stage }
+    private init(stage: Text) { (self.stage, hasAnchor, hasInset) = (stage, false, false) }
 }
 
 extension CanvasDeclaration {

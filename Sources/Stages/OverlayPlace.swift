@@ -4,7 +4,7 @@ import Pipeline
 /// The place and the size of what is drawn: by an anchor and an offset, out of the way of a rectangle.
 struct OverlayPlace: Sendable {
     let anchor: Anchor
-    let offset: Offset
+    var offset: Offset
     let width: PositiveLength?
     let height: PositiveLength?
     let avoid: Rectangle?

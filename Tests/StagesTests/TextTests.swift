@@ -145,6 +145,23 @@ struct TextTests {
         #expect(layer.pixels == alone)
     }
 
+    @Test(arguments: ["top-left", "top", "top-right", "center", "bottom-left", "bottom-right"])
+    func `a layer that is a text is placed by its own anchor and offset, as an overlay is`(anchor: String) throws {
+        let base = try gray(200, 120)
+        let own = "text: H, \(font), color: white"
+        let alone = try render("text: { \(own), anchor: \(anchor), inset: { x: 7, y: 10% } }", base).pixels
+        let layer = "text: { \(own) }, anchor: \(anchor), offset: { x: 7, y: 10% }"
+        for place in [layer, "text: { \(own), anchor: \(anchor) }, offset: { x: 7, y: 10% }"] {
+            let drawn = try render("composite: { background: black, layers: [ { source: true }, { \(place) } ] }", base)
+            #expect(drawn.pixels == alone, "\(place)")
+        }
+        // In a layer of a size of its own, the words are where the layer is.
+        let sized = try render(
+            "composite: { background: black, layers: [ { source: true }, { \(layer), width: 100, height: 60 } ] }", base
+        )
+        #expect(sized.pixels == alone)
+    }
+
     @Test func `the rows of a caption follow from size, line-spacing and max-lines`() throws {
         let base = try TestPicture.solid([9], width: 100, height: 50)
         let usual = try render("caption: { text: Hi, font: test.ttf, size: 20, padding: 4 }", base)

@@ -10,8 +10,8 @@ package struct Text: Stage {
         """
 
     let text: TextDeclaration
-    let anchor: Anchor
-    let inset: Offset
+    var anchor: Anchor
+    var inset: Offset
     let isTiled: Bool
 
     package init(_ p: inout Parameters) {

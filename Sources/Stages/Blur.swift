@@ -26,7 +26,8 @@ package struct Blur: Stage {
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let side = min(input.size.width, input.size.height)
-        let sigma = min(sigma.exactPixels(of: side, scale: input.pixelsPerPoint), Self.mostSigma)
+        let sigma = min(
+            try sigma.exactPixels(of: side, scale: input.pixelsPerPoint, "sigma", in: Self.name), Self.mostSigma)
         var worked = input
         // Premultiplied.
         if input.hasAlpha { worked.depth = .float }

@@ -47,7 +47,7 @@ package struct Border: Stage {
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let side = min(input.size.width, input.size.height)
-        let pixels = width.pixels(of: side, scale: input.pixelsPerPoint)
+        let pixels = try width.pixels(of: side, scale: input.pixelsPerPoint, "width", in: Self.name)
         let margin = grows ? pixels : 0
         let size = PixelSize(input.size.width + 2 * margin, input.size.height + 2 * margin)
         let (left, below) = (size.width - 2 * pixels, size.height - 2 * pixels)
@@ -60,7 +60,8 @@ package struct Border: Stage {
         var output = input.resized(to: size)
         let ink = try output.ink(color, for: Self.name)
         let shorter = min(size.width, size.height)
-        let wanted = cornerRadius?.exactPixels(of: shorter, scale: input.pixelsPerPoint) ?? 0
+        let wanted =
+            try cornerRadius?.exactPixels(of: shorter, scale: input.pixelsPerPoint, "corner-radius", in: Self.name) ?? 0
         let radius = min(wanted, Double(shorter) / 2)
         output.hasAlpha = input.hasAlpha || radius > 0 || (grows && !color.isOpaque)
         return Plan(

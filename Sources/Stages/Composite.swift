@@ -292,8 +292,8 @@ extension CanvasDeclaration {
     ) throws(PlanFailure) -> CanvasPlan {
         let scale = source.pixelsPerPoint
         let size = PixelSize(
-            width?.pixels(of: outer.width, scale: scale) ?? outer.width,
-            height?.pixels(of: outer.height, scale: scale) ?? outer.height)
+            try width?.pixels(of: outer.width, scale: scale, "width", in: Composite.name) ?? outer.width,
+            try height?.pixels(of: outer.height, scale: scale, "height", in: Composite.name) ?? outer.height)
         var plans: [LayerPlan] = []
         for layer in layers { plans.append(try layer.plan(on: size, source, context)) }
         var own = source
@@ -311,7 +311,9 @@ extension LayerDeclaration {
         }
         steps += try stages.plan(steps.last?.output ?? start, in: context, scale: scale)
         let drawn = steps.last?.output ?? start
-        let size = isMadeInItsSize ? drawn.size : place.size(of: drawn, on: canvas, scale: scale)
+        let size =
+            isMadeInItsSize
+            ? drawn.size : try place.size(of: drawn, on: canvas, scale: scale, stage: Composite.name)
         let box = try place.box(of: size, on: canvas, scale: scale, stage: Composite.name)
         let within = if case .canvas(let canvas) = content { canvas.intermediates } else { [PictureInfo]() }
         var kept = drawn.resized(to: box.size)
@@ -338,8 +340,9 @@ extension LayerDeclaration {
             return (.asset(path, asset.size), asset)
         case .color, .text:
             let size = PixelSize(
-                place.width?.pixels(of: canvas.width, scale: scale) ?? canvas.width,
-                place.height?.pixels(of: canvas.height, scale: scale) ?? canvas.height)
+                try place.width?.pixels(of: canvas.width, scale: scale, "width", in: Composite.name) ?? canvas.width,
+                try place.height?.pixels(of: canvas.height, scale: scale, "height", in: Composite.name) ?? canvas.height
+            )
             let (begun, colour): (LayerPlan.Content, ColourModel) =
                 if case .color(let color) = content {
                     (.color(color, size), color.isGrey ? .grey : .rgb)

@@ -57,10 +57,11 @@ package struct ContactSheet: SetStage {
     package func plan(_ members: [SetMember], in context: PlanContext) throws(PlanFailure) -> Plan {
         let common = members.common
         let cell = PixelSize(
-            cell.width.pixels(of: 0, scale: context.scale), cell.height.pixels(of: 0, scale: context.scale))
+            try cell.width.pixels(of: 0, scale: context.scale, "width", in: Self.name),
+            try cell.height.pixels(of: 0, scale: context.scale, "height", in: Self.name))
         let columns = min(columns, members.count)
         let rows = (members.count + columns - 1) / columns
-        let spacing = spacing.pixels(of: cell.width, scale: context.scale)
+        let spacing = try spacing.pixels(of: cell.width, scale: context.scale, "spacing", in: Self.name)
         let labelHeight = label.height(scale: context.scale)
         let width = columns * (cell.width + spacing) + spacing
         let (height, overflow) = rows.multipliedReportingOverflow(by: cell.height + labelHeight + spacing)

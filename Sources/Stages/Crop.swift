@@ -58,7 +58,8 @@ package struct Crop: Stage {
             switch size {
             case .sides(let width, let height):
                 PixelSize(
-                    width.pixels(of: picture.width, scale: scale), height.pixels(of: picture.height, scale: scale))
+                    try width.pixels(of: picture.width, scale: scale, "width", in: Self.name),
+                    try height.pixels(of: picture.height, scale: scale, "height", in: Self.name))
             case .ratio(let ratio): ratio.largest(in: picture)
             }
         let place = corner.map {
@@ -85,7 +86,7 @@ package struct Crop: Stage {
     private func reachesBeyond(_ picture: PixelSize, scale: Double) -> Bool {
         func isBeyond(_ start: Length?, _ length: PositiveLength, _ side: Int) -> Bool {
             let first = start?.exactPixels(of: side, scale: scale) ?? 0
-            return first <= -1 || first + length.exactPixels(of: side, scale: scale) >= Double(side) + 1
+            return first <= -1 || first + length.length.exactPixels(of: side, scale: scale) >= Double(side) + 1
         }
         guard case .sides(let width, let height) = size else { return false }
         return isBeyond(corner?.x, width, picture.width) || isBeyond(corner?.y, height, picture.height)

@@ -107,8 +107,10 @@ package struct Frame: Stage {
         case .sides(let width, let height):
             natural = input.natural(forWidth: width, height: height, scale: context.scale)
             let frame = PixelSize(
-                width.pixels(of: natural.size.width, scale: natural.pixelsPerPoint),
-                height.pixels(of: natural.size.height, scale: natural.pixelsPerPoint))
+                try width.pixels(
+                    of: natural.size.width, scale: natural.pixelsPerPoint, "width", in: Self.name),
+                try height.pixels(
+                    of: natural.size.height, scale: natural.pixelsPerPoint, "height", in: Self.name))
             output = natural.drawn(at: frame, width: width, height: height)
         case .ratio(let ratio):
             natural = input

@@ -64,7 +64,9 @@ package struct Mask: Stage {
                 output: output, box: PixelBox(Anchor.center.offset(of: square, in: input.size), square),
                 corners: PixelCorners(Double(side) / 2), isPicture: false)
         }
-        let corners = cornerRadius?.pixels(in: input.size, scale: input.pixelsPerPoint) ?? PixelCorners(0)
+        let corners =
+            try cornerRadius?.pixels(
+                in: input.size, scale: input.pixelsPerPoint, "corner-radius", in: Self.name) ?? PixelCorners(0)
         return Plan(output: output, box: whole, corners: corners, isPicture: false)
     }
 

@@ -62,9 +62,9 @@ package struct NineSlice: Stage {
         let picture = input.natural(forWidth: width, height: height, scale: context.scale)
         let (natural, scale) = (picture.size, picture.pixelsPerPoint)
         let size = PixelSize(
-            width?.pixels(of: natural.width, scale: scale) ?? natural.width,
-            height?.pixels(of: natural.height, scale: scale) ?? natural.height)
-        let caps = caps.pixels(of: natural, scale: scale)
+            try width?.pixels(of: natural.width, scale: scale, "width", in: Self.name) ?? natural.width,
+            try height?.pixels(of: natural.height, scale: scale, "height", in: Self.name) ?? natural.height)
+        let caps = try caps.pixels(of: natural, scale: scale, "cap-insets", in: Self.name)
         try Self.check(
             caps: caps.left, and: caps.right, at: "leading and trailing", of: natural.width, in: size.width,
             direction: "wide", scale)

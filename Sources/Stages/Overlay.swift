@@ -62,7 +62,7 @@ package struct Overlay: Stage {
         var output = input
         output.hasAlpha = input.hasAlpha || blend.canClear
         try output.hold(drawn.colour, drawnBy: Self.name)
-        let size = place.size(of: drawn, on: input.size, scale: scale)
+        let size = try place.size(of: drawn, on: input.size, scale: scale, stage: Self.name)
         let box = try place.box(of: size, on: input.size, scale: scale, stage: Self.name)
         let mixed = blend.mixed(over: isTiled ? input.size : box.size, frames: input.frames)
         var kept = drawn.resized(to: box.size)

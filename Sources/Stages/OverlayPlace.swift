@@ -8,7 +8,7 @@ struct OverlayPlace: Sendable {
     let width: PositiveLength?
     let height: PositiveLength?
     let avoid: Rectangle?
-    let spacing: Length
+    let spacing: Distance
     let push: PushDirection?
     let edge: PushEdge
 
@@ -30,7 +30,7 @@ struct OverlayPlace: Sendable {
             "edge", .slide,
             "If `push` takes it past the picture's edge: slide lets it leave the picture, clamp stops it at the edge, although it may then cover `avoid`, fail "
                 + "fails the source.")
-        spacing = p.optional("spacing", .points(0), "How far it stays from what it was pushed off.")
+        spacing = p.optional("spacing", .zero, "How far it stays from what it was pushed off.")
         if p.has("spacing") && avoid == nil {
             p.problem(at: "spacing", "'spacing' says how far to stay from 'avoid'; add 'avoid' or remove it")
         }
@@ -40,7 +40,6 @@ struct OverlayPlace: Sendable {
         if p.has("edge") && push == nil {
             p.problem(at: "edge", "'edge' is for a given direction; add 'push' or remove it")
         }
-        if spacing.amount < 0 { p.problem(at: "spacing", "'spacing' expects 0 or more, found \(spacing.written)") }
     }
 
     /// The box that is drawn into.
@@ -51,8 +50,9 @@ struct OverlayPlace: Sendable {
         place.y += anchor.inwardY * offset.y.pixels(of: picture.height, scale: scale)
         let box = PixelBox(place, size)
         guard let avoid else { return box }
-        let protected = avoid.pixels(of: picture, scale: scale)
-        let gap = spacing.pixels(of: min(picture.width, picture.height), scale: scale)
+        let protected = try avoid.pixels(of: picture, scale: scale, "avoid", in: stage)
+        let gap = try spacing.pixels(
+            of: min(picture.width, picture.height), scale: scale, "spacing", in: stage)
         guard let free = box.pushed(off: protected, spacing: gap, inside: picture, to: push, edge) else {
             let thing = stage == Composite.name ? "layer" : stage
             let way =
@@ -65,9 +65,11 @@ struct OverlayPlace: Sendable {
     }
 
     /// How large it is drawn.
-    func size(of drawn: PictureInfo, on picture: PixelSize, scale: Double) -> PixelSize {
-        let boxWidth = width?.pixels(of: picture.width, scale: scale)
-        let boxHeight = height?.pixels(of: picture.height, scale: scale)
+    func size(
+        of drawn: PictureInfo, on picture: PixelSize, scale: Double, stage: String
+    ) throws(PlanFailure) -> PixelSize {
+        let boxWidth = try width?.pixels(of: picture.width, scale: scale, "width", in: stage)
+        let boxHeight = try height?.pixels(of: picture.height, scale: scale, "height", in: stage)
         return drawn.drawnSize(width: boxWidth, height: boxHeight, scale: scale)
     }
 }

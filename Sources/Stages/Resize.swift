@@ -74,10 +74,10 @@ package struct Resize: Stage {
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let old = input.size
-        let target = limited(target(for: input, scale: context.scale), from: old)
+        let target = limited(try target(for: input, scale: context.scale), from: old)
         var output = input.resized(to: target)
         output.certainty = certainty(after: input)
-        if sizesInPoints { output.pixelsPerPoint = pixelsPerPoint(of: input, scale: context.scale) }
+        if sizesInPoints { output.pixelsPerPoint = try pixelsPerPoint(of: input, scale: context.scale) }
         let needsSourcePixels = linear || kernel == .nearest
         var scaled = output
         // Light is in floating point.
@@ -112,10 +112,12 @@ package struct Resize: Stage {
         return Double(limited(wanted, from: input.size).width) / points
     }
 
-    private func target(for input: PictureInfo, scale: Double) -> PixelSize {
+    private func target(for input: PictureInfo, scale: Double) throws(PlanFailure) -> PixelSize {
         let (old, natural) = (input.size, input.natural(forWidth: width, height: height, scale: scale))
-        let boxWidth = width?.pixels(of: natural.size.width, scale: natural.pixelsPerPoint)
-        let boxHeight = height?.pixels(of: natural.size.height, scale: natural.pixelsPerPoint)
+        let boxWidth = try width?.pixels(
+            of: natural.size.width, scale: natural.pixelsPerPoint, "width", in: Self.name)
+        let boxHeight = try height?.pixels(
+            of: natural.size.height, scale: natural.pixelsPerPoint, "height", in: Self.name)
         return switch (boxWidth, boxHeight) {
         case (let width?, let height?): mode.size(of: old, in: PixelSize(width, height))
         case (let width?, nil): old.scaled(toWidth: width)

@@ -11,7 +11,7 @@ package struct Shadow: Stage {
         """
 
     let offset: Offset
-    let blur: Length
+    let blur: Distance
     let color: Color
 
     package init(_ p: inout Parameters) {
@@ -20,12 +20,11 @@ package struct Shadow: Stage {
             "How far the shadow is from the picture; positive is to the right and down. Percentages are of the shorter side."
         )
         blur = p.optional(
-            "blur", .points(12),
+            "blur", Distance(.points(12)),
             "How soft its edge is, as in CSS: twice the standard deviation of a Gaussian; 0 is sharp. A percentage is of the shorter side."
         )
         color = p.optional(
             "color", Color(red: 0, green: 0, blue: 0, alpha: 0.5), "Its color; its own alpha counts too.")
-        if blur.amount < 0 { p.problem(at: "blur", "'blur' expects 0 or more, found \(blur.written)") }
     }
 
     package struct Plan: StagePlan {
@@ -44,7 +43,7 @@ package struct Shadow: Stage {
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let (side, scale) = (min(input.size.width, input.size.height), input.pixelsPerPoint)
-        let sigma = min(max(0, blur.exactPixels(of: side, scale: scale)) / 2, Blur.mostSigma)
+        let sigma = min(try blur.exactPixels(of: side, scale: scale, "blur", in: Self.name) / 2, Blur.mostSigma)
         // Beyond three standard deviations a shadow has less than half a step of 255.
         let reach = Int((3 * sigma).rounded(.up))
         let (right, down) = (offset.x.pixels(of: side, scale: scale), offset.y.pixels(of: side, scale: scale))

@@ -37,7 +37,9 @@ package struct Tile: Stage {
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let natural = input.natural(forWidth: width, height: height, scale: context.scale)
         let (tile, scale) = (natural.size, natural.pixelsPerPoint)
-        let frame = PixelSize(width.pixels(of: tile.width, scale: scale), height.pixels(of: tile.height, scale: scale))
+        let frame = PixelSize(
+            try width.pixels(of: tile.width, scale: scale, "width", in: Self.name),
+            try height.pixels(of: tile.height, scale: scale, "height", in: Self.name))
         let output = natural.drawn(at: frame, width: width, height: height)
         let phase = PixelOffset(
             positive(-offset.x.pixels(of: tile.width, scale: scale), modulo: tile.width),

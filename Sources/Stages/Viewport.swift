@@ -54,9 +54,10 @@ package struct Viewport: Stage {
         let natural = input.natural(forWidth: width, height: height, scale: context.scale)
         let (content, scale) = (natural.size, natural.pixelsPerPoint)
         let frame = PixelSize(
-            width.pixels(of: content.width, scale: scale), height.pixels(of: content.height, scale: scale))
-        let inset = inset.pixels(of: frame, scale: scale)
-        let rectangle = reveal?.pixels(of: content, scale: scale)
+            try width.pixels(of: content.width, scale: scale, "width", in: Self.name),
+            try height.pixels(of: content.height, scale: scale, "height", in: Self.name))
+        let inset = try inset.pixels(of: frame, scale: scale, "content-inset", in: Self.name)
+        let rectangle = try reveal?.pixels(of: content, scale: scale, "reveal", in: Self.name)
         let horizontal = Scroll(content: content.width, frame: frame.width, before: inset.left, after: inset.right)
         let vertical = Scroll(content: content.height, frame: frame.height, before: inset.top, after: inset.bottom)
         let origin = PixelOffset(

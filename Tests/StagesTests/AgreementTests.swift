@@ -53,7 +53,7 @@ let everyStage = [
     "frame: { width: 30, height: 40, background: average, alpha: 0.5 }",
     "frame: { width: 90, height: 80, enlarge: false, background: white }",
     "frame: { width: 60, height: 20, mode: aspect-fill, enlarge: false }",
-    "frame: { width: 100% + 8, height: 100% - 4 }",
+    "frame: { width: 100% + 8, height: 150% - 0.25 }",
     "mask: { corner-radius: { all: 6, top-leading: 0 } }",
     "mask: { corner-radius: { top-leading: 100%, bottom-trailing: 100% } }",
     "duotone: { dark: '#102040', light: white }", "duotone: { dark: white, light: black }",

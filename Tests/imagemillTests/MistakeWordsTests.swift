@@ -24,7 +24,7 @@ import Testing
         (rendition("    filename: x\n"), "3:5: error: unknown key 'filename' in rendition 'a'; did you mean 'file'?"),
         (
             stage("frame: { width: 100px, height: 5 }"),
-            "4:25: error: 'width' expects a length above 0: points such as 120, or a percentage such as 50%, found '100px'; write 100 without a unit"
+            "4:25: error: 'width' expects a length above 0: points such as 120, a percentage such as 50%, or both as in 100% - 64, found '100px'; write 100 without a unit"
         ),
         (
             "renditions:\n  a:\n    save: { format: png }\n  a:\n    save: { format: gif }\n",

@@ -163,8 +163,8 @@ private struct FocusPoint: ParameterGroup {
     private static func fraction(at key: String, of length: Length, _ p: inout Parameters) -> Double {
         guard case .percent(let percent) = length, (0...100).contains(percent) else {
             // CSS and image programs write shares from 0 to 1.
-            let isShare = if case .points = length { (0...1).contains(length.amount) } else { false }
-            let remedy = isShare ? "; write \(writtenNumber((length.amount * 10_000).rounded() / 100))%" : ""
+            let share: Double? = if case .points(let points) = length, (0...1).contains(points) { points } else { nil }
+            let remedy = share.map { "; write \(writtenNumber(($0 * 10_000).rounded() / 100))%" } ?? ""
             p.problem(at: key, "'\(key)' of a focus point expects 0% to 100%, found \(length.written)\(remedy)")
             return 0.5
         }

@@ -1,10 +1,10 @@
 /// The radii of a rectangle's corners: `12`, or `{ all: 12, bottom-leading: 0 }`.
 package struct CornerRadii: ParameterValue, Hashable {
-    package let topLeading, topTrailing, bottomLeading, bottomTrailing: Length
+    package let topLeading, topTrailing, bottomLeading, bottomTrailing: Distance
 
     package init(_ radius: PositiveLength) {
-        (topLeading, topTrailing) = (radius.length, radius.length)
-        (bottomLeading, bottomTrailing) = (radius.length, radius.length)
+        let radius = Distance(radius.length)
+        (topLeading, topTrailing, bottomLeading, bottomTrailing) = (radius, radius, radius, radius)
     }
 
     private init(_ corners: Corners) {
@@ -33,11 +33,16 @@ package struct CornerRadii: ParameterValue, Hashable {
     }
 
     /// The radii in pixels. As in CSS, all become smaller by one factor if two of them do not fit on a side.
-    package func pixels(in size: PixelSize, scale: Double) -> PixelCorners {
+    /// - Throws: `PlanFailure` if one is below 0.
+    package func pixels(
+        in size: PixelSize, scale: Double, _ key: String, in stage: String
+    ) throws(PlanFailure) -> PixelCorners {
         let (width, height) = (Double(size.width), Double(size.height))
         let side = min(size.width, size.height)
         let lengths = [topLeading, topTrailing, bottomLeading, bottomTrailing]
-        let radii = lengths.map { max(0, $0.exactPixels(of: side, scale: scale)) }
+        let radii = try lengths.map { length throws(PlanFailure) in
+            try length.exactPixels(of: side, scale: scale, key, in: stage)
+        }
         if radii.allSatisfy({ $0 == radii[0] }) { return PixelCorners(min(radii[0], Double(side) / 2)) }
         let sums = [
             (radii[0] + radii[1], width), (radii[2] + radii[3], width), (radii[0] + radii[2], height),
@@ -50,23 +55,15 @@ package struct CornerRadii: ParameterValue, Hashable {
     }
 
     private struct Corners: ParameterGroup {
-        let topLeading, topTrailing, bottomLeading, bottomTrailing: Length
+        let topLeading, topTrailing, bottomLeading, bottomTrailing: Distance
 
         init(_ p: inout Parameters) {
-            let all: Length? = p.optional("all", "The radius of the corners that are not named; default 0.")
-            let rest = all ?? .points(0)
+            let all: Distance? = p.optional("all", "The radius of the corners that are not named; default 0.")
+            let rest = all ?? .zero
             topLeading = p.optional("top-leading", "Above on the left.") ?? rest
             topTrailing = p.optional("top-trailing", "Above on the right.") ?? rest
             bottomLeading = p.optional("bottom-leading", "Below on the left.") ?? rest
             bottomTrailing = p.optional("bottom-trailing", "Below on the right.") ?? rest
-            let corners = [
-                ("top-leading", topLeading), ("top-trailing", topTrailing), ("bottom-leading", bottomLeading),
-                ("bottom-trailing", bottomTrailing),
-            ]
-            for (name, length) in corners where length.amount < 0 {
-                let key = p.has(name) ? name : "all"
-                p.problem(at: key, "'\(key)' expects 0 or more, found \(length.written)")
-            }
         }
     }
 }

@@ -9,22 +9,28 @@ package struct EdgeInsets: ParameterMapping {
     package static let none = EdgeInsets(top: .points(0), leading: .points(0), bottom: .points(0), trailing: .points(0))
 
     package init(_ p: inout Parameters) {
-        self.init(signed: &p)
-        for (name, length) in sides where length.amount < 0 {
-            let key = p.has(name) ? name : "all"
-            p.problem(at: key, "'\(key)' expects 0 or more, found \(length.written)")
-        }
+        self.init(&p, of: Distance.self, \.length)
     }
 
     /// Declares margins that may be negative; part of a stage's own parameters.
     package init(signed p: inout Parameters) {
-        let all: Length? = p.optional(
+        self.init(&p, of: Length.self, \.self)
+    }
+
+    private init<Margin: ParameterValue>(
+        _ p: inout Parameters, of type: Margin.Type, _ length: KeyPath<Margin, Length>
+    ) {
+        let all: Margin? = p.optional(
             "all", "On each side; a percentage is of the width at the sides, of the height above and below.")
-        let rest = all ?? .points(0)
-        top = p.optional("top", "Above; default `all`.") ?? rest
-        leading = p.optional("leading", "On the left; default `all`.") ?? rest
-        bottom = p.optional("bottom", "Below; default `all`.") ?? rest
-        trailing = p.optional("trailing", "On the right; default `all`.") ?? rest
+        let rest = all?[keyPath: length] ?? .points(0)
+        func side(_ key: String, _ text: String, _ p: inout Parameters) -> Length {
+            let margin: Margin? = p.optional(key, text)
+            return margin?[keyPath: length] ?? rest
+        }
+        top = side("top", "Above; default `all`.", &p)
+        leading = side("leading", "On the left; default `all`.", &p)
+        bottom = side("bottom", "Below; default `all`.", &p)
+        trailing = side("trailing", "On the right; default `all`.", &p)
     }
 
     private var sides: [(name: String, length: Length)] {
@@ -44,6 +50,18 @@ package struct EdgeInsets: ParameterMapping {
         PixelInsets(
             top: top.pixels(of: size.height, scale: scale), left: leading.pixels(of: size.width, scale: scale),
             bottom: bottom.pixels(of: size.height, scale: scale), right: trailing.pixels(of: size.width, scale: scale))
+    }
+
+    /// The same for margins of 0 or more.
+    /// - Throws: `PlanFailure` if one is below 0.
+    package func pixels(
+        of size: PixelSize, scale: Double, _ key: String, in stage: String
+    ) throws(PlanFailure) -> PixelInsets {
+        for (name, length) in sides {
+            let side = name == "top" || name == "bottom" ? size.height : size.width
+            _ = try Distance(length).exactPixels(of: side, scale: scale, "\(key).\(name)", in: stage)
+        }
+        return pixels(of: size, scale: scale)
     }
 }
 

@@ -28,11 +28,11 @@ package enum Length: Hashable, Sendable {
         }
     }
 
-    /// Points or percents; the lesser of both in a sum, so that a length is never below 0 if this is not.
-    package var amount: Double {
+    /// Points or percents; nil for a sum, which is of some picture only.
+    package var amount: Double? {
         switch self {
         case .points(let amount), .percent(let amount): amount
-        case .sum(let percent, let points): min(percent, points)
+        case .sum: nil
         }
     }
 
@@ -76,7 +76,8 @@ package enum Length: Hashable, Sendable {
 }
 
 extension Length: ParameterValue {
-    package static var expectation: String { "a length: points such as 120, or a percentage such as 50%" }
+    package static var expectation: String { "a length: \(forms)" }
+    fileprivate static let forms = "points such as 120, a percentage such as 50%, or both as in 100% - 64"
     package static var schema: JSONValue {
         ["anyOf": [["type": "number"], ["type": "string", "pattern": .string("^([-+]?[0-9.]+%?|\(sumPattern))$")]]]
     }
@@ -110,23 +111,37 @@ extension Length: ParameterValue {
     }
 }
 
-/// A length above zero: a size. A sum that is not comes out as the least that there is.
+// MARK: - Lengths that are held to a range
+
+/// A length above zero: a size. Whether a sum is, is known with the picture.
 package struct PositiveLength: ParameterValue, Hashable {
     package let length: Length
 
     package init(_ length: Length) { self.length = length }
 
-    package func pixels(of side: Int, scale: Double) -> Int { max(1, length.pixels(of: side, scale: scale)) }
+    /// Whole pixels, at least one.
+    /// - Parameters:
+    ///   - key: the parameter, for messages.
+    ///   - stage: the stage that has it.
+    /// - Throws: `PlanFailure` if a sum is not above 0.
+    package func pixels(of side: Int, scale: Double, _ key: String, in stage: String) throws(PlanFailure) -> Int {
+        _ = try exactPixels(of: side, scale: scale, key, in: stage)
+        return max(1, length.pixels(of: side, scale: scale))
+    }
 
     /// The same, exactly: for a radius or a sigma, which need not be whole.
-    package func exactPixels(of side: Int, scale: Double) -> Double {
-        max(0, length.exactPixels(of: side, scale: scale))
+    package func exactPixels(
+        of side: Int, scale: Double, _ key: String, in stage: String
+    ) throws(PlanFailure) -> Double {
+        let exact = length.exactPixels(of: side, scale: scale)
+        guard exact > 0 else { throw length.failure(of: side, scale: scale, key, in: stage, expected: "more than 0") }
+        return exact
     }
 
     /// It does not depend on a picture.
     package var isPoints: Bool { if case .points = length { true } else { false } }
 
-    package static var expectation: String { "a length above 0: points such as 120, or a percentage such as 50%" }
+    package static var expectation: String { "a length above 0: \(Length.forms)" }
     package static var schema: JSONValue {
         [
             "anyOf": [
@@ -141,4 +156,64 @@ package struct PositiveLength: ParameterValue, Hashable {
         return PositiveLength(length)
     }
     package var written: String { length.written }
+}
+
+/// A length of zero or more: a distance. Whether a sum is, is known with the picture.
+package struct Distance: ParameterValue, Hashable {
+    package let length: Length
+
+    package init(_ length: Length) { self.length = length }
+
+    package static let zero = Distance(.points(0))
+
+    /// Whole pixels.
+    /// - Parameters:
+    ///   - key: the parameter, for messages.
+    ///   - stage: the stage that has it.
+    /// - Throws: `PlanFailure` if a sum is below 0.
+    package func pixels(of side: Int, scale: Double, _ key: String, in stage: String) throws(PlanFailure) -> Int {
+        _ = try exactPixels(of: side, scale: scale, key, in: stage)
+        return length.pixels(of: side, scale: scale)
+    }
+
+    /// The same, exactly: for a radius or a sigma, which need not be whole.
+    package func exactPixels(
+        of side: Int, scale: Double, _ key: String, in stage: String
+    ) throws(PlanFailure) -> Double {
+        let exact = length.exactPixels(of: side, scale: scale)
+        guard exact >= 0 else { throw length.failure(of: side, scale: scale, key, in: stage, expected: "0 or more") }
+        return exact
+    }
+
+    package static var expectation: String { "a length of 0 or more: \(Length.forms)" }
+    package static var schema: JSONValue {
+        [
+            "anyOf": [
+                ["type": "number", "minimum": 0],
+                ["type": "string", "pattern": .string("^(\\+?[0-9.]+%?|\(Length.sumPattern))$")],
+            ]
+        ]
+    }
+    package static var placeholder: Distance { .zero }
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Distance? {
+        guard let length = Length.read(node, &log),
+            length.parts.contains(where: { $0 > 0 }) || length.parts.allSatisfy({ $0 == 0 })
+        else { return nil }
+        return Distance(length)
+    }
+    package var written: String { length.written }
+}
+
+extension Length {
+    /// What is wrong with a length that is too small for its parameter on this picture.
+    fileprivate func failure(
+        of side: Int, scale: Double, _ key: String, in stage: String, expected: String
+    ) -> PlanFailure {
+        let exact = exactPixels(of: side, scale: scale)
+        let density = scale == 1 ? "" : ", with \(writtenNumber(scale)) pixels in a point,"
+        return PlanFailure(
+            .emptyResult, stage: stage,
+            "'\(key)': \(written) of \(counted(side, "pixel"))\(density) is \(writtenNumber((exact * 100).rounded() / 100)); expected \(expected)"
+        )
+    }
 }

@@ -24,9 +24,14 @@ package struct Rectangle: ParameterMapping {
     }
 
     /// In pixels; percentages are of a picture.
-    package func pixels(of size: PixelSize, scale: Double) -> PixelBox {
+    /// - Throws: `PlanFailure` if its width or height is not above 0.
+    package func pixels(
+        of size: PixelSize, scale: Double, _ key: String, in stage: String
+    ) throws(PlanFailure) -> PixelBox {
         PixelBox(
             PixelOffset(x.pixels(of: size.width, scale: scale), y.pixels(of: size.height, scale: scale)),
-            PixelSize(width.pixels(of: size.width, scale: scale), height.pixels(of: size.height, scale: scale)))
+            PixelSize(
+                try width.pixels(of: size.width, scale: scale, "\(key).width", in: stage),
+                try height.pixels(of: size.height, scale: scale, "\(key).height", in: stage)))
     }
 }

@@ -15,30 +15,27 @@ package struct Stitch: SetStage {
 
     let direction: Direction
     let overlap: StitchOverlap
-    let spacing: Length
+    let spacing: Distance
     let align: Anchor.Edge
     let background: Color
 
     package init(_ p: inout Parameters) {
         direction = p.optional("direction", .vertical, "Below each other, or beside each other from left to right.")
         overlap = p.optional(
-            "overlap", .length(.points(0)),
+            "overlap", .length(.zero),
             "How far each picture repeats the one before, less than a picture has; `auto` finds it, also under headers, footers, bars and buttons that do not scroll."
         )
-        spacing = p.optional("spacing", .points(0), "Room between two pictures that do not overlap.")
+        spacing = p.optional(
+            "spacing", .zero,
+            "Room between two pictures that do not overlap; `overlap` is what moves them over each other.")
         align = p.optional(
             "align", .center, "Where to put a picture that is narrower than the widest, or lower than the highest.")
         background = p.optional("background", .white, "What is seen where there is no picture.")
-        if spacing.amount < 0 {
-            p.problem(
-                at: "spacing",
-                "'spacing' expects a length of 0 or more; write 'overlap' to move pictures over each other")
-        }
-        if case .length(.percent(let percent)) = overlap, percent >= 100 {
+        if case .length(let length) = overlap, case .percent(100...) = length.length {
             p.problem(
                 at: "overlap", "'overlap' expects less than 100%: nothing would be left of any picture but the first")
         }
-        if spacing.amount > 0, case .length(let length) = overlap, length.amount > 0 {
+        if spacing.length.amount != 0, case .length(let length) = overlap, length.length.amount != 0 {
             p.problem(at: "spacing", "'spacing' and 'overlap' exclude each other; write one of them")
         }
     }
@@ -107,7 +104,8 @@ package struct Stitch: SetStage {
         let ranges: [Range<Int>]
         if let found { ranges = found.map(\.rows) } else { ranges = try fixed(lengths, scale: common.pixelsPerPoint) }
         let lost = found.map { found in found.indices.filter { found[$0].kind == .lost } } ?? []
-        let space = spacing.pixels(of: common.size.height, scale: common.pixelsPerPoint)
+        let space = try spacing.pixels(
+            of: common.size.height, scale: common.pixelsPerPoint, "spacing", in: Self.name)
         let gaps = members.indices.dropLast().map { isMeasuring ? (lost.contains($0 + 1) ? space : 0) : space }
         let pieces = zip(members, ranges).map { piece($0.geometry.size, $1) }
         let length = pieces.reduce(0) { $0 + $1.length } + gaps.reduce(0, +)
@@ -160,7 +158,7 @@ package struct Stitch: SetStage {
                 ranges.append(0..<length)
                 continue
             }
-            let pixels = max(0, overlap.pixels(of: lengths[index - 1], scale: scale))
+            let pixels = try overlap.pixels(of: lengths[index - 1], scale: scale, "overlap", in: Self.name)
             guard pixels < min(length, lengths[index - 1]) else {
                 let side = isVertical ? "high" : "wide"
                 let found = "pictures \(index) and \(index + 1) are \(lengths[index - 1]) and \(length) pixels \(side)"
@@ -236,10 +234,10 @@ package struct Stitch: SetStage {
 /// `auto`, or a length.
 enum StitchOverlap: ParameterValue, Equatable {
     case auto
-    case length(Length)
+    case length(Distance)
 
-    static var expectation: String { "auto, or a length of 0 or more such as 40 or 10%" }
-    static var schema: JSONValue { ["anyOf": [["const": "auto"], Length.schema]] }
+    static var expectation: String { "auto, or \(Distance.expectation)" }
+    static var schema: JSONValue { ["anyOf": [["const": "auto"], Distance.schema]] }
     static var placeholder: StitchOverlap { .auto }
     var written: String {
         switch self {
@@ -250,7 +248,6 @@ enum StitchOverlap: ParameterValue, Equatable {
 
     static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> StitchOverlap? {
         if node.text == "auto" { return .auto }
-        guard let length = Length.read(node, &log), length.amount >= 0 else { return nil }
-        return .length(length)
+        return Distance.read(node, &log).map { .length($0) }
     }
 }

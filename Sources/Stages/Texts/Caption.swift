@@ -51,14 +51,14 @@ package struct Caption: Stage {
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         let scale = input.pixelsPerPoint
         let side = min(input.size.width, input.size.height)
-        let line = text.size.length.exactPixels(of: side, scale: scale) * text.lineSpacing
+        let line = try text.size.exactPixels(of: side, scale: scale, "size", in: Self.name) * text.lineSpacing
+        let padding = try text.padding.pixels(of: side, scale: scale, "padding", in: Self.name)
         let lines = (line * Double(text.maxLines ?? 1)).rounded(.up)
-        let usual = Int(min(lines, Double(maximumCoordinate))) + 2 * text.padding.pixels(of: side, scale: scale)
-        let pixels = max(1, height?.pixels(of: input.size.height, scale: scale) ?? usual)
+        let usual = Int(min(lines, Double(maximumCoordinate))) + 2 * padding
+        let pixels = max(1, try height?.pixels(of: input.size.height, scale: scale, "height", in: Self.name) ?? usual)
         var output = input.resized(to: PixelSize(input.size.width, input.size.height + pixels))
         let ink = try output.ink(strip, for: Self.name)
         output.hasAlpha = input.hasAlpha || !strip.isOpaque
-        let padding = text.padding.pixels(of: side, scale: scale)
         let (across, down) = (min(padding, (input.size.width - 1) / 2), min(padding, (pixels - 1) / 2))
         let area = PixelBox(
             PixelOffset(across, (edge == .top ? 0 : input.size.height) + down),

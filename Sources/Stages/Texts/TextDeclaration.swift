@@ -16,8 +16,8 @@ struct TextDeclaration: Sendable {
     var maxLines: Int?
     let overflow: TextOverflow
     let background: Color
-    let padding: Length
-    let cornerRadius: Length
+    let padding: Distance
+    let cornerRadius: Distance
     let outline: TextOutline?
     let shadow: TextShadow?
 
@@ -56,10 +56,10 @@ struct TextDeclaration: Sendable {
         )
         background = p.optional("background", .transparent, "The color of a box below the text.")
         padding = p.optional(
-            "padding", .points(0),
+            "padding", .zero,
             "How far the box reaches beyond the text's own; a percentage is of the picture's shorter side.")
         cornerRadius = p.optional(
-            "corner-radius", .points(0),
+            "corner-radius", .zero,
             "The radius of the box's corners, at most half its shorter side; a percentage is of the picture's shorter side."
         )
         outline = p.optional("outline", "A line around the letters.")
@@ -102,11 +102,11 @@ struct TextOutline: ParameterMapping {
 struct TextShadow: ParameterMapping {
     let color: Color
     let offset: Offset
-    let blur: Length
+    let blur: Distance
 
     private static let usual = (
         color: Color(red: 0, green: 0, blue: 0, alpha: 0.5), offset: Offset(x: .points(0), y: .points(1)),
-        blur: Length.points(2)
+        blur: Distance(.points(2))
     )
 
     init(_ p: inout Parameters) {
@@ -118,7 +118,6 @@ struct TextShadow: ParameterMapping {
             "blur", Self.usual.blur,
             "How soft its edge is, as the standard deviation of a Gaussian; a percentage is of the picture's shorter side."
         )
-        if blur.amount < 0 { p.problem(at: "blur", "'blur' expects 0 or more, found \(blur.written)") }
     }
 
     private init() { (color, offset, blur) = Self.usual }

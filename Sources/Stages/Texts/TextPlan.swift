@@ -80,15 +80,16 @@ extension TextDeclaration {
         let isBlank = filled.text.unicodeScalars.allSatisfy {
             $0.properties.isWhitespace || $0 == "\u{2068}" || $0 == "\u{2069}"
         }
-        let em = min(max(1, size.length.exactPixels(of: side, scale: scale)), Self.largest)
+        let em = min(max(1, try size.exactPixels(of: side, scale: scale, "size", in: stage)), Self.largest)
         let room = PixelOffset(
             inset.x.pixels(of: area.size.width, scale: scale), inset.y.pixels(of: area.size.height, scale: scale))
-        let padding = padding.pixels(of: side, scale: scale)
+        let padding = try padding.pixels(of: side, scale: scale, "padding", in: stage)
         let free =
             area.size.width - (anchor.horizontal == .center ? 2 : 1) * abs(room.x) - (isPadded ? 0 : 2 * padding)
         var style = TypesetStyle(
             family: nil, size: em, lineHeight: em * lineSpacing,
-            width: Double(max(1, maxWidth?.pixels(of: area.size.width, scale: scale) ?? free)))
+            width: Double(
+                max(1, try maxWidth?.pixels(of: area.size.width, scale: scale, "max-width", in: stage) ?? free)))
         if case .family(let family) = font { style.family = family }
         style.weight = weight?.number
         style.slant = self.style.map { style in
@@ -115,15 +116,19 @@ extension TextDeclaration {
             anchor: anchor, inset: room, area: area, ink: try drawn.ink(color, for: stage),
             background: background.isTransparent ? nil : try drawn.ink(background, for: stage),
             padding: padding,
-            cornerRadius: cornerRadius.exactPixels(of: side, scale: scale),
+            cornerRadius: try cornerRadius.exactPixels(of: side, scale: scale, "corner-radius", in: stage),
             outline: try outline.map { outline throws(PlanFailure) in
-                (outline.width.length.exactPixels(of: side, scale: scale), try drawn.ink(outline.color, for: stage))
+                (
+                    try outline.width.exactPixels(of: side, scale: scale, "outline.width", in: stage),
+                    try drawn.ink(outline.color, for: stage)
+                )
             },
             shadow: try shadow.map { shadow throws(PlanFailure) in
                 (
                     PixelOffset(
                         shadow.offset.x.pixels(of: side, scale: scale), shadow.offset.y.pixels(of: side, scale: scale)),
-                    min(shadow.blur.exactPixels(of: side, scale: scale), 1000), try drawn.ink(shadow.color, for: stage)
+                    min(try shadow.blur.exactPixels(of: side, scale: scale, "shadow.blur", in: stage), Blur.mostSigma),
+                    try drawn.ink(shadow.color, for: stage)
                 )
             },
             warnings: filled.empty.isEmpty

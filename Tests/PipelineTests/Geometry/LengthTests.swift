@@ -34,13 +34,33 @@ struct LengthTests {
         #expect(length.exactPixels(of: 101, scale: 1) == 47.25)
         #expect(length.pixels(of: 101, scale: 1) == 47)
         #expect(length.pixels(of: 101, scale: 2) == 44)
-        #expect(PositiveLength(.sum(percent: 100, points: -64)).pixels(of: 50, scale: 1) == 1)
-        #expect(PositiveLength(.sum(percent: 100, points: -64)).exactPixels(of: 50, scale: 1) == 0)
+    }
+
+    @Test func `a sum that is too small for a picture fails, with what was computed`() throws {
+        let short = Length.sum(percent: 100, points: -64)
+        #expect(try PositiveLength(short).pixels(of: 65, scale: 1, "width", in: "crop") == 1)
+        #expect(try Distance(short).pixels(of: 64, scale: 1, "padding", in: "text") == 0)
+        #expect(try PositiveLength(.sum(percent: 50, points: -0.25)).pixels(of: 1, scale: 1, "width", in: "crop") == 1)
+        func message(_ work: () throws -> Int) -> String? {
+            let failure = #expect(throws: PlanFailure.self) { try work() }
+            #expect(failure?.failure.code == .emptyResult)
+            return failure?.failure.message
+        }
+        #expect(
+            message { try PositiveLength(short).pixels(of: 50, scale: 1, "width", in: "crop") }
+                == "'width': 100% - 64 of 50 pixels is -14; expected more than 0")
+        #expect(
+            message { try PositiveLength(short).pixels(of: 64, scale: 1, "width", in: "crop") }
+                == "'width': 100% - 64 of 64 pixels is 0; expected more than 0")
+        #expect(
+            message { try Distance(short).pixels(of: 101, scale: 2, "padding", in: "text") }
+                == "'padding': 100% - 64 of 101 pixels, with 2 pixels in a point, is -27; expected 0 or more")
     }
 
     @Test(arguments: [("100% - 64", true), ("-100% + 64", true), ("-100% - 64", false), ("0% - 1", false)])
-    func `a size may be a sum that can be above zero`(text: String, isSize: Bool) {
+    func `a size and a distance may be a sum that can be above zero`(text: String, isSize: Bool) {
         #expect((read(PositiveLength.self, text).value != nil) == isSize)
+        #expect((read(Distance.self, text).value != nil) == isSize)
     }
 
     @Test(arguments: [
@@ -62,6 +82,7 @@ struct LengthTests {
     @Test(arguments: [("0", false), ("0%", false), ("-1", false), ("-5%", false), ("0.1", true), ("1%", true)])
     func `an extent is a length above zero`(text: String, isExtent: Bool) {
         #expect((read(PositiveLength.self, text).value != nil) == isExtent)
+        #expect((read(Distance.self, text).value != nil) == (isExtent || text.hasPrefix("0")))
     }
 
     @Test
@@ -95,10 +116,13 @@ struct LengthTests {
     }
 
     @Test
-    func `an extent is never below one pixel`() {
-        #expect(PositiveLength(.points(0.2)).pixels(of: 100, scale: 1) == 1)
-        #expect(PositiveLength(.percent(0.1)).pixels(of: 100, scale: 3) == 1)
-        #expect(PositiveLength(.points(0.5)).pixels(of: 100, scale: 3) == 2)
+    func `an extent is never below one pixel`() throws {
+        func pixels(_ length: Length, of side: Int, scale: Double) throws -> Int {
+            try PositiveLength(length).pixels(of: side, scale: scale, "width", in: "crop")
+        }
+        #expect(try pixels(.points(0.2), of: 100, scale: 1) == 1)
+        #expect(try pixels(.percent(0.1), of: 100, scale: 3) == 1)
+        #expect(try pixels(.points(0.5), of: 100, scale: 3) == 2)
     }
 
     @Test

@@ -37,7 +37,9 @@ package struct Frame: Stage {
             "anchor", PartAnchor(.center),
             "Where a scaled picture sits, or which part of it is kept; `attention` and `entropy` look for it.")
         enlarges = p.optional(
-            "enlarge", true, "false: a picture with fewer pixels than the mode asks for keeps its size.")
+            "enlarge", true,
+            "false: a picture with fewer pixels than the mode asks for keeps its size; with `scale-to-fill` each side by itself."
+        )
         let givenBackground: FrameBackground? = p.optional(
             "background",
             "What the picture is drawn over: a color, or made of each frame of it: blur (the picture itself, covering and blurred), average (of its colors), edge (the average along its edges). Default transparent, with `opaque: true` white."

@@ -22,7 +22,10 @@ package struct Resize: Stage {
         let givenHeight: PositiveLength? = p.optional("height", "Height of the box, instead of `size`.")
         let givenMode = p.optional(
             "mode", ScalingMode.aspectFit, "How the picture meets the box of `width` and `height`.")
-        let enlarge = p.optional("enlarge", true, "Whether a picture smaller than the box becomes larger.")
+        let enlarge = p.optional(
+            "enlarge", true,
+            "Whether a picture smaller than the box becomes larger. If not, it keeps its size; with `scale-to-fill` each side that is smaller does."
+        )
         kernel = p.optional("kernel", .lanczos3, "How new pixels are computed; lanczos3 is the sharpest.")
         linear = p.optional(
             "linear", false, "Computes with light instead of sRGB's numbers: more exact for fine contrasts, and slower."
@@ -104,9 +107,11 @@ package struct Resize: Stage {
 
     /// Pixels per point after a size in points: the scale. If the picture keeps its size although it should become larger
     /// or smaller, as many as there are for the points that it has at scale 1.
-    private func pixelsPerPoint(of input: PictureInfo, scale: Double) -> Double {
-        let (wanted, single) = (target(for: input, scale: scale), target(for: input, scale: 1))
-        let isKept = limited(single, from: input.size) != single
+    private func pixelsPerPoint(of input: PictureInfo, scale: Double) throws(PlanFailure) -> Double {
+        let (wanted, single) = (try target(for: input, scale: scale), try target(for: input, scale: 1))
+        // Sides that are scaled by themselves: the width counts, as below.
+        let kept = limited(single, from: input.size)
+        let isKept = mode == .scaleToFill ? kept.width != single.width : kept != single
         guard isKept || limited(wanted, from: input.size) != wanted else { return scale }
         let points = isKept ? Double(input.size.width) / input.pixelsPerPoint : Double(single.width)
         return Double(limited(wanted, from: input.size).width) / points
@@ -127,11 +132,10 @@ package struct Resize: Stage {
     }
 
     private func limited(_ target: PixelSize, from old: PixelSize) -> PixelSize {
-        let enlarges = target.width > old.width || target.height > old.height
         let shrinks = target.width < old.width || target.height < old.height
         return switch limit {
         case .none: target
-        case .onlyShrink: enlarges ? old : target
+        case .onlyShrink: target.limited(to: old, eachSide: mode == .scaleToFill)
         case .onlyEnlarge: shrinks ? old : target
         }
     }

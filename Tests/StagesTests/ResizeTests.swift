@@ -49,6 +49,9 @@ struct ResizeTests {
         ("width: 25%", 20, 10),
         ("width: 30, height: 30", 30, 15), ("width: 30, height: 30, mode: aspect-fill", 60, 30),
         ("width: 30, height: 31, mode: scale-to-fill", 30, 31), ("width: 100, enlarge: false", 80, 40),
+        ("width: 30, height: 90, mode: scale-to-fill, enlarge: false", 30, 40),
+        ("width: 90, height: 30, mode: scale-to-fill, enlarge: false", 80, 30),
+        ("width: 90, height: 90, mode: scale-to-fill, enlarge: false", 80, 40),
     ])
     func `a way to write a size gives that size`(parameters: String, width: Int, height: Int) throws {
         let result = try render("resize: { \(parameters) }", TestPicture.solid([1, 2, 3], width: 80, height: 40)).pixels

@@ -49,6 +49,14 @@ package enum ScalingMode: String, ParameterWord {
 }
 
 extension PixelSize {
+    /// This size for a picture that must not become larger.
+    /// - Parameter eachSide: whether a side that must not become larger leaves the other one free; otherwise the picture
+    ///   keeps its size.
+    package func limited(to picture: PixelSize, eachSide: Bool) -> PixelSize {
+        if eachSide { return PixelSize(min(width, picture.width), min(height, picture.height)) }
+        return width > picture.width || height > picture.height ? picture : self
+    }
+
     /// This size at another width, with the same shape.
     package func scaled(toWidth width: Int) -> PixelSize {
         PixelSize(width, scaledSide(height, times: width, over: self.width))
@@ -85,8 +93,7 @@ package struct Placement: Hashable, Sendable {
         case .scaleToFill: scaled = frame
         case .center, .top, .bottom, .left, .right, .topLeft, .topRight, .bottomLeft, .bottomRight: scaled = natural
         }
-        let isLarger = scaled.width > picture.width || scaled.height > picture.height
-        drawn = isLarger && !enlarges ? picture : scaled
+        drawn = enlarges ? scaled : scaled.limited(to: picture, eachSide: mode == .scaleToFill)
         offset = (mode.placement ?? anchor).offset(of: drawn, in: frame)
     }
 

@@ -39,7 +39,8 @@ package struct Adjust: Stage {
         contrast = p.optional(
             "contrast", 1.0, in: 0...10, "A factor of the distance from middle gray; 1 changes nothing.")
         saturation = p.optional(
-            "saturation", 1.0, in: 0...10, "0 is gray, 1 changes nothing. Worked out in linear light.")
+            "saturation", 1.0, in: 0...10,
+            "0 is gray, as `grayscale` has it; 1 changes nothing. Worked out in linear light.")
         let keys = ["auto", "levels", "temperature", "exposure", "gamma", "brightness", "contrast", "saturation"]
         if !keys.contains(where: p.has) {
             let list = keys.dropLast().map { "'\($0)'" }.joined(separator: ", ")
@@ -111,44 +112,32 @@ package struct Adjust: Stage {
         let numbers = (0...top).map { levels.stretched(Double($0) / Double(top)) }
         let savesColor = saturation == 1 || picture.isGrey
         // As light if more is to be done with it, else as the numbers of the result.
-        func end(_ value: Double) -> Double { savesColor ? (value * Double(top)).rounded() : Self.light(value) }
+        func end(_ value: Double) -> Double { savesColor ? (value * Double(top)).rounded() : Light.decoded(value) }
         let endFormat = savesColor ? format : .float
         let toned: Image
         if temperature == Temperature.usual || picture.isGrey {
             toned = try image.maplut(numbers.map { end(tone(exposed($0))) }, endFormat)
         } else {
             let balance = Temperature.balance(from: temperature).map { row in row.map { $0 * exp2(exposure) } }
-            toned = try image.maplut(numbers.map(Self.light), .float).recomb(balance)
-                .mappingLight({ end(tone(Self.encoded($0))) }, endFormat)
+            toned = try image.maplut(numbers.map(Light.decoded), .float).recomb(balance)
+                .mappingLight({ end(tone(Light.encoded($0))) }, endFormat)
         }
         guard !savesColor else { return try toned.copy(interpretation: picture.pixels.interpretation) }
         let rows = (0..<3).map { band in
-            (0..<3).map { Self.luminance[$0] * (1 - saturation) + ($0 == band ? saturation : 0) }
+            (0..<3).map { Light.luminance[$0] * (1 - saturation) + ($0 == band ? saturation : 0) }
         }
-        return try toned.recomb(rows).mappingLight({ (Self.encoded($0) * Double(top)).rounded() }, format)
+        return try toned.recomb(rows).mappingLight({ (Light.encoded($0) * Double(top)).rounded() }, format)
             .copy(interpretation: picture.pixels.interpretation)
     }
 
     private func exposed(_ value: Double) -> Double {
-        exposure == 0 ? value : Self.encoded(min(1, Self.light(value) * exp2(exposure)))
+        exposure == 0 ? value : Light.encoded(min(1, Light.decoded(value) * exp2(exposure)))
     }
 
     /// A color value with gamma, brightness and contrast, both 0…1.
     private func tone(_ value: Double) -> Double {
         let bright = pow(value, 1 / gamma) * brightness
         return min(max((bright - 0.5) * contrast + 0.5, 0), 1)
-    }
-
-    /// How much red, green and blue count for the light of a color. IEC 61966-2-1 (sRGB), after ITU-R BT.709.
-    private static let luminance = [0.2126, 0.7152, 0.0722]
-
-    /// The light of an sRGB value, both 0…1. IEC 61966-2-1.
-    private static func light(_ value: Double) -> Double {
-        value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
-    }
-
-    private static func encoded(_ light: Double) -> Double {
-        light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
     }
 }
 
@@ -232,16 +221,6 @@ private enum Temperature {
         left.map { row in
             right[0].indices.map { column in row.indices.reduce(0) { $0 + row[$1] * right[$1][column] } }
         }
-    }
-}
-
-extension Image {
-    /// Light in floating point, 0…1, each number replaced by the result of some work.
-    fileprivate func mappingLight(_ work: (Double) -> Double, _ format: BandFormat) throws -> Image {
-        // Sixteen bits of light are finer than eight bits of sRGB, also near black.
-        let finest = 65_535.0
-        let table = (0...Int(finest)).map { work(Double($0) / finest) }
-        return try linear([finest], [0]).rint().cast(.ushort).maplut(table, format)
     }
 }
 

@@ -4,7 +4,8 @@ import Vips
 /// Removes the colours.
 package struct Grayscale: Stage {
     package static let name = "grayscale"
-    package static let summary = "Removes the colors."
+    package static let summary =
+        "Removes the colors; each pixel keeps its light, of which green makes most, red less and blue least (Rec. 709, in linear light)."
     package static let example = """
         - grayscale
         """
@@ -26,18 +27,5 @@ package struct Grayscale: Stage {
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         try picture.withoutColors()
-    }
-}
-
-extension Picture {
-    /// The lightness alone, as sRGB's gray; itself if it is gray.
-    func withoutColors() throws -> Picture {
-        guard !isGrey else { return self }
-        let gray = PixelFormat(.grey, pixels.depth, hasAlpha: hasAlpha)
-        return try converted(to: gray) { colours in
-            let standard =
-                profile == nil ? colours : try colours.iccTransform(to: .srgb, depth: 8 * pixels.depth.bytes)
-            return try standard.colourspace(gray.interpretation)
-        }
     }
 }

@@ -10,7 +10,7 @@ extension Picture {
 
     /// How much of a mask covers each pixel, as one band: its alpha, or its lightness if it has none.
     var coverage: Image {
-        get throws { try alpha ?? image.colourspace(PixelFormat(.grey, pixels.depth).interpretation) }
+        get throws { try alpha ?? withoutColors().image }
     }
 
     /// The picture with an alpha channel, opaque if it had none.

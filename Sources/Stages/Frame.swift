@@ -42,7 +42,7 @@ package struct Frame: Stage {
         )
         let givenBackground: FrameBackground? = p.optional(
             "background",
-            "What the picture is drawn over: a color, or made of each frame of it: blur (the picture itself, covering and blurred), average (of its colors), edge (the average along its edges). Default transparent, with `opaque: true` white."
+            "What the picture is drawn over: a color, or made of each frame of it: blur (the picture itself, covering and blurred), average (of its colors), edge (the average along its edges). Averages are of sRGB's numbers, as `resize` has them without `linear`. Default transparent, with `opaque: true` white."
         )
         alpha = p.optional(
             "alpha", 1.0, in: 0...1,

@@ -216,6 +216,30 @@ struct FrameTests {
         #expect(try render("frame: { \(parameters) }", large).pixels == usual)
     }
 
+    @Test(arguments: [(20, 90, 20, 40), (90, 30, 80, 30), (90, 90, 80, 40), (20, 30, 20, 30)])
+    func `a picture that is to fill a frame without becoming larger is never cut`(
+        width: Int, height: Int, drawnWidth: Int, drawnHeight: Int
+    ) throws {
+        let picture = try TestPicture.solid([200], width: 80, height: 40)
+        let result = try render(
+            "frame: { width: \(width), height: \(height), mode: scale-to-fill, enlarge: false, background: black }",
+            picture)
+        #expect(
+            result.pixels.boundingBox { $0[0] > 100 }
+                == [(width - drawnWidth) / 2, (height - drawnHeight) / 2, drawnWidth, drawnHeight])
+        #expect(!result.step.plan.isEnlarging)
+    }
+
+    @Test func `the average of a checkerboard is the middle of sRGB's numbers, as resize has it`() throws {
+        let board = try TestPicture.make(width: 40, height: 20, bands: 1) { x, y in [(x + y) % 2 == 0 ? 0 : 255] }
+        let small = try render("resize: { size: 20x10, kernel: linear }", board).pixels
+        for word in ["average", "edge"] {
+            let result = try render("frame: { width: 40, height: 40, background: \(word) }", board).pixels
+            #expect(result[0, 0] == [128])
+            #expect(abs(result[0, 0, 0] - small[10, 5, 0]) <= 1)
+        }
+    }
+
     @Test func `a smart anchor without enlarging measures no more than the picture`() throws {
         let picture = try TestPicture.coded(width: 20, height: 14)
         let result = try render(

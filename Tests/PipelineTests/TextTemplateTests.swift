@@ -79,8 +79,15 @@ import Testing
         let naming = NamingFacts(source: SourceName(BytePath("a.jpg")))
         let long = PictureWords(title: String(repeating: "x", count: 100_000))
         let fields = TextFields(TextValues(naming, dateTaken: nil, words: long), rendition: nil, scale: 1)
-        #expect(try filled("{title}", fields).text.unicodeScalars.count == 4098)
-        #expect(try filled(String(repeating: "y", count: 100_000)).text.count == 20_000)
+        let title = try filled("{title}", fields)
+        #expect(title.text.unicodeScalars.count == 4098)
+        #expect(title.cuts == ["only the first 4096 characters of {title} are drawn"])
+        let text = try filled(String(repeating: "y", count: 100_000))
+        #expect(text.text.count == 20_000 && text.cuts == ["only the first 20000 characters of the text are drawn"])
+        let both = try filled(String(repeating: "{title}", count: 6), markup: true, fields)
+        #expect(both.cuts.count == 2 && both.cuts.last == text.cuts[0])
+        #expect(try filled(String(repeating: "y", count: 20_000)).cuts == [])
+        #expect(try filled("{title}", self.fields(title: String(repeating: "x", count: 4095))).cuts == [])
     }
 
     @Test(arguments: [

@@ -191,6 +191,8 @@ package struct FilledText: Hashable, Sendable {
     package let plain: String
     /// The fields that have neither a value nor a default.
     package let empty: [String]
+    /// What of it is left out, as a message says it.
+    package let cuts: [String]
 }
 
 extension TextTemplate {
@@ -199,6 +201,7 @@ extension TextTemplate {
     /// - Parameter isMarkup: the template is markup, and the values are not.
     package func filled(_ fields: TextFields, on size: PixelSize, isMarkup: Bool) -> FilledText {
         var (text, plain, empty): (String, String, [String]) = ("", "", [])
+        var cuts: [String] = []
         for part in parts {
             switch part {
             case .literal(let words):
@@ -206,8 +209,19 @@ extension TextTemplate {
                 plain += words
             case .field(let field, let fallback, let written):
                 if let value = fields.value(of: field, on: size) {
+                    let count = value.unicodeScalars.count
+                    // Metadata are cut at the longest value where they are read.
+                    let isLongest = field.isOfMetadata && count >= Rights.longestValue
+                    if isLongest || count > Rights.longestValue {
+                        let cut = "only the first \(Rights.longestValue) characters of \(written) are drawn"
+                        if !cuts.contains(cut) { cuts.append(cut) }
+                    }
                     // Cut here, since a cut of the whole could be within markup.
-                    let clean = Self.isolated(value, atMost: max(0, Self.longest - plain.unicodeScalars.count))
+                    let room = max(0, Self.longest - plain.unicodeScalars.count)
+                    let clean = Self.isolated(value, atMost: room)
+                    if room < min(count, Rights.longestValue), !cuts.contains(Self.cutText) {
+                        cuts.append(Self.cutText)
+                    }
                     text += isMarkup ? Self.escaped(clean) : clean
                     plain += clean
                 } else if let fallback {
@@ -218,11 +232,15 @@ extension TextTemplate {
                 }
             }
         }
-        // An escape has up to five characters.
+        // An escape has up to six characters.
+        let most = isMarkup ? 6 * Self.longest : Self.longest
+        if text.unicodeScalars.count > most, !cuts.contains(Self.cutText) { cuts.append(Self.cutText) }
         return FilledText(
-            text: Self.lines(text, atMost: isMarkup ? 5 * Self.longest : Self.longest),
-            plain: Self.lines(plain, atMost: Self.longest), empty: empty)
+            text: Self.lines(text, atMost: most), plain: Self.lines(plain, atMost: Self.longest), empty: empty,
+            cuts: cuts)
     }
+
+    private static let cutText = "only the first \(longest) characters of the text are drawn"
 
     /// A value within marks that keep its direction to itself. Marks that would close them are left out.
     private static func isolated(_ value: String, atMost count: Int) -> String {

@@ -131,15 +131,23 @@ extension TextDeclaration {
                     try drawn.ink(shadow.color, for: stage)
                 )
             },
-            warnings: filled.empty.isEmpty
-                ? []
-                : [
-                    Warning(
-                        .emptyText,
-                        "'\(stage)': \(filled.empty.joined(separator: ", ")) \(filled.empty.count == 1 ? "has" : "have") no value; write a default after a bar, as in {title|untitled}"
-                    )
-                ])
+            warnings: filled.warnings(stage: stage))
         if !isBlank { picture = drawn }
         return plan
+    }
+}
+
+extension FilledText {
+    /// What a plan says of the words.
+    fileprivate func warnings(stage: String) -> [Warning] {
+        var warnings = cuts.map { Warning(.textCut, "'\(stage)': \($0)") }
+        if !empty.isEmpty {
+            warnings.append(
+                Warning(
+                    .emptyText,
+                    "'\(stage)': \(empty.joined(separator: ", ")) \(empty.count == 1 ? "has" : "have") no value; write a default after a bar, as in {title|untitled}"
+                ))
+        }
+        return warnings
     }
 }

@@ -116,8 +116,13 @@ typedef struct cpango_text {
     double width;
     cpango_align align;
     bool is_cut;
-    // Characters that no font has, and those that only others than the wanted one have; and whose those are.
+    // The first characters that no font has, and the first that only others than the wanted one have; and whose those
+    // are.
     char *missing, *borrowed, *lenders;
+    // How many there are of both.
+    int missing_count, borrowed_count;
+    // The families that markup asks for, one in each line, each as it is written.
+    char *families;
     // The family that the text is drawn in.
     char *family;
 } cpango_text;
@@ -129,6 +134,7 @@ static inline void cpango_free_text(cpango_text *text) {
     g_free(text->missing);
     g_free(text->borrowed);
     g_free(text->lenders);
+    g_free(text->families);
     g_free(text->family);
     g_free(text);
 }
@@ -149,12 +155,32 @@ static inline double cpango_line_start(const cpango_text *text, PangoLayoutLine 
 
 enum { cpango_most_named = 20 };
 
-// Adds a character to those that are named, unless it is there already, or there are many.
-static inline void cpango_name(GString *named, gunichar character) {
-    if (g_utf8_strlen(named->str, -1) >= cpango_most_named) return;
-    char bytes[8] = {0};
-    g_unichar_to_utf8(character, bytes);
-    if (!strstr(named->str, bytes)) g_string_append(named, bytes);
+// Different things in the order in which they were found, of which the first are named.
+typedef struct cpango_names {
+    GHashTable *known;
+    GString *first;
+} cpango_names;
+
+static inline cpango_names cpango_new_names(GHashFunc hash, GEqualFunc equal, GDestroyNotify release) {
+    return (cpango_names){g_hash_table_new_full(hash, equal, release, NULL), g_string_new(NULL)};
+}
+
+// Returns the first ones, to be freed by g_free.
+static inline char *cpango_end_names(cpango_names names, int *count) {
+    if (count) *count = (int)g_hash_table_size(names.known);
+    g_hash_table_destroy(names.known);
+    return g_string_free(names.first, FALSE);
+}
+
+static inline void cpango_name_character(cpango_names names, gunichar character) {
+    if (!g_hash_table_add(names.known, GUINT_TO_POINTER(character))) return;
+    if (g_hash_table_size(names.known) <= cpango_most_named) g_string_append_unichar(names.first, character);
+}
+
+static inline void cpango_name_word(cpango_names names, const char *word, const char *separator) {
+    if (!word || !g_hash_table_add(names.known, g_strdup(word))) return;
+    if (g_hash_table_size(names.known) > cpango_most_named) return;
+    g_string_append_printf(names.first, "%s%s", names.first->len ? separator : "", word);
 }
 
 static inline bool cpango_is_seen(gunichar character) {
@@ -171,7 +197,9 @@ static inline bool cpango_is_seen(gunichar character) {
 
 // Finds out which characters the font lacks.
 static inline void cpango_look_for_missing(cpango_text *text, PangoFont *font) {
-    GString *missing = g_string_new(NULL), *borrowed = g_string_new(NULL), *lenders = g_string_new(NULL);
+    cpango_names missing = cpango_new_names(g_direct_hash, g_direct_equal, NULL);
+    cpango_names borrowed = cpango_new_names(g_direct_hash, g_direct_equal, NULL);
+    cpango_names lenders = cpango_new_names(g_str_hash, g_str_equal, g_free);
     const char *written = pango_layout_get_text(text->layout);
     GSList *line = pango_layout_get_lines_readonly(text->layout);
     for (int i = 0; i < text->lines && line; i++, line = line->next) {
@@ -182,29 +210,42 @@ static inline void cpango_look_for_missing(cpango_text *text, PangoFont *font) {
             for (int j = 0; j < run->glyphs->num_glyphs; j++) {
                 PangoGlyph glyph = run->glyphs->glyphs[j].glyph;
                 if (glyph != PANGO_GLYPH_EMPTY && glyph & PANGO_GLYPH_UNKNOWN_FLAG)
-                    cpango_name(missing, glyph & ~PANGO_GLYPH_UNKNOWN_FLAG);
+                    cpango_name_character(missing, glyph & ~PANGO_GLYPH_UNKNOWN_FLAG);
             }
+            if (run->item->analysis.font == font) continue;
             const char *from = written + run->item->offset;
             for (const char *at = from; at < from + run->item->length; at = g_utf8_next_char(at)) {
                 gunichar character = g_utf8_get_char(at);
-                char bytes[8] = {0};
-                g_unichar_to_utf8(character, bytes);
                 if (!cpango_is_seen(character) || pango_font_has_char(font, character)) continue;
-                if (strstr(missing->str, bytes) || run->item->analysis.font == font) continue;
-                cpango_name(borrowed, character);
+                if (g_hash_table_contains(missing.known, GUINT_TO_POINTER(character))) continue;
+                cpango_name_character(borrowed, character);
                 borrows = true;
             }
             if (!borrows) continue;
             PangoFontDescription *lender = pango_font_describe(run->item->analysis.font);
-            const char *name = pango_font_description_get_family(lender);
-            if (name && !strstr(lenders->str, name))
-                g_string_append_printf(lenders, "%s%s", lenders->len ? ", " : "", name);
+            cpango_name_word(lenders, pango_font_description_get_family(lender), ", ");
             pango_font_description_free(lender);
         }
     }
-    text->missing = g_string_free(missing, FALSE);
-    text->borrowed = g_string_free(borrowed, FALSE);
-    text->lenders = g_string_free(lenders, FALSE);
+    text->missing = cpango_end_names(missing, &text->missing_count);
+    text->borrowed = cpango_end_names(borrowed, &text->borrowed_count);
+    text->lenders = cpango_end_names(lenders, NULL);
+}
+
+// The families that attributes ask for, one in each line, to be freed by g_free.
+static inline char *cpango_families(PangoAttrList *attributes) {
+    cpango_names families = cpango_new_names(g_str_hash, g_str_equal, g_free);
+    GSList *all = pango_attr_list_get_attributes(attributes);
+    for (GSList *each = all; each; each = each->next) {
+        PangoAttribute *attribute = each->data;
+        if (attribute->klass->type == PANGO_ATTR_FAMILY)
+            cpango_name_word(families, ((PangoAttrString *)attribute)->value, "\n");
+        else if (attribute->klass->type == PANGO_ATTR_FONT_DESC)
+            cpango_name_word(
+                families, pango_font_description_get_family(((PangoAttrFontDesc *)attribute)->desc), "\n");
+    }
+    g_slist_free_full(all, (GDestroyNotify)pango_attribute_destroy);
+    return cpango_end_names(families, NULL);
 }
 
 // Lays out a text.
@@ -250,6 +291,7 @@ static inline cpango_text *cpango_lay_out(const cpango_fonts *fonts, const cpang
         } else {
             pango_layout_set_text(text->layout, plain, -1);
             pango_layout_set_attributes(text->layout, attributes);
+            text->families = cpango_families(attributes);
             g_free(plain);
             pango_attr_list_unref(attributes);
         }

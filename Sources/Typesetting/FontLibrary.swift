@@ -15,5 +15,10 @@ package final class FontLibrary {
     deinit { cpango_free_fonts(fonts) }
 
     /// Whether a family of this name is there, and would not be replaced by another one.
-    package func has(family: String) -> Bool { cpango_has_family(fonts, family) }
+    /// - Parameter family: a name, or several with commas between them, of which one suffices.
+    package func has(family: String) -> Bool {
+        family.split(separator: ",").contains { name in
+            cpango_has_family(fonts, String(name.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()))
+        }
+    }
 }

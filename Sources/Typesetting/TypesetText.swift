@@ -33,6 +33,19 @@ package struct MarkupError: Error {
     package let message: String
 }
 
+/// Different characters of a text, of which no more than the first are kept.
+package struct NamedCharacters {
+    package let first: String
+    package let count: Int
+
+    package var isEmpty: Bool { count == 0 }
+    /// The first ones, and how many more there are.
+    package var written: String {
+        let more = count - first.unicodeScalars.count
+        return more > 0 ? "\(first) and \(more) more" : first
+    }
+}
+
 /// A text that has its place: lines of glyphs, one below the other.
 package final class TypesetText {
     private let text: UnsafeMutablePointer<cpango_text>
@@ -86,11 +99,21 @@ package final class TypesetText {
     package var lines: Int { Int(text.pointee.lines) }
     /// There is more text than was laid out.
     package var isCut: Bool { text.pointee.is_cut }
-    /// The first characters that no font has.
-    package var missing: String { String(cString: text.pointee.missing) }
-    /// The first characters that the font itself lacks, and the families that have them.
-    package var borrowed: String { String(cString: text.pointee.borrowed) }
+    /// Characters that no font has.
+    package var missing: NamedCharacters {
+        NamedCharacters(first: String(cString: text.pointee.missing), count: Int(text.pointee.missing_count))
+    }
+    /// Characters that the font itself lacks.
+    package var borrowed: NamedCharacters {
+        NamedCharacters(first: String(cString: text.pointee.borrowed), count: Int(text.pointee.borrowed_count))
+    }
+    /// The families that have what is borrowed.
     package var lenders: String { String(cString: text.pointee.lenders) }
+    /// The families that its markup asks for, each as it is written, which may be a list.
+    package var families: [String] {
+        guard let families = text.pointee.families else { return [] }
+        return String(cString: families).split(separator: "\n").map(String.init)
+    }
     /// The family that the text is drawn in.
     package var family: String { String(cString: text.pointee.family) }
 

@@ -1,9 +1,15 @@
-import Pipeline
+import Foundation
 import TestSupport
 import Testing
+import Typesetting
 import Vips
 
+@testable import Pipeline
 @testable import Stages
+
+/// Characters that no font has.
+private let manyUnknown = String(
+    String.UnicodeScalarView((0..<30).compactMap { UnicodeScalar(0x10FF00 + $0) }))
 
 /// The font of Tests/Fixtures/fonts: 0.928 above the baseline and 0.236 below it, and H 0.752 wide.
 private let font = "font: test.ttf, size: 40, line-spacing: 1.25"
@@ -200,6 +206,24 @@ struct TextTests {
     @Test(arguments: [
         ("text: { text: '{title}', font: test.ttf }", WarningCode.emptyText, "{title} has no value"),
         ("text: { text: '{title}{artist}', font: test.ttf }", .emptyText, "{title}, {artist} have no value"),
+        (
+            "text: { text: \"<span font_family='Nope'>H</span>i\", font: test.ttf, size: 20, markup: true }",
+            .fontReplaced,
+            "the font 'Nope' of its markup is not installed"
+        ),
+        (
+            "text: { text: \"<span font='Nope Bold 12'>H</span>i\", font: test.ttf, size: 20, markup: true }",
+            .fontReplaced, "the font 'Nope' of its markup is not installed"
+        ),
+        (
+            "text: { text: Hi, font: 'Nope, None of These', size: 20 }", .fontReplaced,
+            "the font 'Nope, None of These' is not installed"
+        ),
+        ("text: { text: '\(manyUnknown)', font: test.ttf, size: 4 }", .missingGlyphs, "and 10 more; boxes"),
+        (
+            "text: { text: '\(String(repeating: "i", count: 20_001))', font: test.ttf, size: 1, tile: true }", .textCut,
+            "20000"
+        ),
         ("text: { text: Hi, font: No Such Family }", .fontReplaced, "the font 'No Such Family' is not installed"),
         ("text: { text: Hж, font: test.ttf }", .missingGlyphs, "'Imagemill Test' lacks ж"),
         ("text: { text: \"\u{10FFF0}\", font: test.ttf }", .missingGlyphs, "no font has"),
@@ -214,6 +238,14 @@ struct TextTests {
         let found = try warnings(stage)
         #expect(found.count == 1 && found.first?.code == code, "\(found)")
         #expect(found.first?.message.contains(words) == true, "\(found)")
+    }
+
+    @Test(arguments: ["DejaVu Sans", "Nope, DejaVu Sans", "DejaVu Sans,Nope", " dejavu sans , Nope"])
+    func `a list of families is found if one of them is there`(family: String) throws {
+        #expect(try warnings("text: { text: Hi, font: '\(family)', size: 20 }") == [])
+        #expect(
+            try warnings("text: { text: \"<span face='\(family)'>Hi</span>\", font: test.ttf, size: 20, markup: true }")
+                == [])
     }
 
     @Test func `nothing is said of a text that is drawn as it should be`() throws {

@@ -111,14 +111,21 @@ extension TextPlan {
                     .fontReplaced, "'\(stage)': the font '\(family)' is not installed; '\(text.family)' is used instead"
                 ))
         }
+        for family in text.families where !fonts.has(family: family) {
+            notes.add(
+                Warning(
+                    .fontReplaced,
+                    "'\(stage)': the font '\(family)' of its markup is not installed; another one is used instead"))
+        }
         if !text.missing.isEmpty {
-            notes.add(Warning(.missingGlyphs, "'\(stage)': no font has \(text.missing); boxes are drawn for them"))
+            notes.add(
+                Warning(.missingGlyphs, "'\(stage)': no font has \(text.missing.written); boxes are drawn for them"))
         }
         if !text.borrowed.isEmpty {
             notes.add(
                 Warning(
                     .missingGlyphs,
-                    "'\(stage)': '\(text.family)' lacks \(text.borrowed), drawn in \(text.lenders) instead"))
+                    "'\(stage)': '\(text.family)' lacks \(text.borrowed.written), drawn in \(text.lenders) instead"))
         }
         if text.isCut && overflow == .wrap {
             notes.add(Warning(.textCut, "'\(stage)': the text has more lines than \(text.lines) ('max-lines')"))

@@ -23,11 +23,12 @@ package struct ColorTable: Sendable {
     /// Values beyond are no colors, and differences of such would overflow.
     private static let mostValue: Float = 65_504
 
-    /// Reads a .cube file.
+    /// Reads a .cube file, with or without the byte order mark that editors of Windows write before UTF-8.
     /// - Throws: what is wrong, with its line.
     package init(cube bytes: [UInt8]) throws(ColorTableError) {
         var reading = Reading()
-        var (number, rest) = (0, bytes[...])
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        var (number, rest) = (0, bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...])
         while !rest.isEmpty {
             number += 1
             guard number <= Self.mostLines else {

@@ -17,6 +17,14 @@ struct ColorTableTests {
         #expect(table.facts(reading: 0).size == PixelSize(4, 2))
     }
 
+    @Test func `a byte order mark before the text is passed over`() throws {
+        let marked = try ColorTable(cube: [0xEF, 0xBB, 0xBF] + Array(Self.cube.utf8))
+        #expect(try marked.values == ColorTable(cube: Array(Self.cube.utf8)).values)
+        #expect(throws: ColorTableError.self) {
+            try ColorTable(cube: [0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF] + Array(Self.cube.utf8))
+        }
+    }
+
     @Test(arguments: [
         ("", "it has neither LUT_3D_SIZE nor LUT_1D_SIZE, so it is no .cube file"),
         ("\u{89}PNG\r\n\u{1A}", "line 1: expected a keyword of a .cube file or three numbers, found '??PNG'"),

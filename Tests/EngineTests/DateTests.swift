@@ -14,6 +14,22 @@ import Testing
         #expect(isDate(text))
     }
 
+    @Test(arguments: [
+        "0000:00:00 00:00:00", "2024:13:01 00:00:00", "2024:00:01 00:00:00", "2024:01:00 00:00:00",
+        "2024:01:32 00:00:00",
+        "2024:04:31 00:00:00", "2023:02:29 00:00:00", "1900:02:29 00:00:00", "2024:01:01 24:00:00",
+        "2024:01:01 00:60:00",
+        "2024:01:01 00:00:61", "2024-01-01 00:00:00", "2024:01:01 00:00:0 ", "    :  :     :  :  ",
+    ])
+    func `what is on no calendar is no date`(text: String) {
+        #expect(!isDate(text))
+    }
+
+    @Test(arguments: ["2024:02:29 23:59:59", "2000:02:29 12:00:00", "2016:12:31 23:59:60", "1999:11:30 00:00:00"])
+    func `what is on the calendar is a date`(text: String) {
+        #expect(isDate(text))
+    }
+
     @Test func `a time stamp is ISO 8601 in UTC with milliseconds`() {
         let text = timestamp()
         #expect(

@@ -79,6 +79,22 @@ import Vips
         #expect(plan.output.contains("160×40") || plan.output.contains("160x40"))
     }
 
+    @Test(arguments: [
+        ("2024:05:06 07:08:09", "2024"), ("2024:13:01 00:00:00", "none"), ("0000:00:00 00:00:00", "none"),
+        ("    :  :     :  :  ", "none"),
+    ])
+    func `a date of capture that is on no calendar is no value`(date: String, words: String) async throws {
+        try await runner.save("in/a.jpg", as: "jpegsave_target") {
+            try TestPicture.solid([255, 255, 255], width: 160, height: 40)
+                .editingMetadata {
+                    $0.set("exif-ifd2-DateTimeOriginal", string: date + " (\(date), ASCII, 20 components, 20 bytes)")
+                }
+        }
+        try pipeline("{date-taken:%Y|none}")
+        let plan = try await runner.run("plan", "p.yaml", "in/a.jpg")
+        #expect(plan.exit == 0 && plan.output.contains("'\(words)'"), "\(plan.output)\(plan.errors)")
+    }
+
     @Test func `a font file that changes is a reason to draw again, and no other file is`() async throws {
         try await picture("in/a.tif")
         try pipeline("Hi")

@@ -48,11 +48,10 @@ enum Loader {
     }
 
     private static func captureDate(of image: Image) -> String? {
-        // libvips gives EXIF texts as `value (value, ASCII, 20 components, 20 bytes)`.
-        guard let field = image.string("exif-ifd2-DateTimeOriginal") ?? image.string("exif-ifd0-DateTime") else {
-            return nil
-        }
-        let date = String(field.prefix(19))
-        return isDate(date) && !date.hasPrefix("0000") ? date : nil
+        // libvips gives EXIF texts as `value (value, ASCII, 20 components, 20 bytes)`. Cameras whose clock was never set
+        // write zeros, or blanks.
+        ["exif-ifd2-DateTimeOriginal", "exif-ifd0-DateTime"].lazy
+            .compactMap { image.string($0).map { String($0.prefix(19)) } }
+            .first { isDate($0) && !$0.hasPrefix("0000") }
     }
 }

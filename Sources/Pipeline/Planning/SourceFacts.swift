@@ -93,12 +93,20 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     }
 }
 
-/// `YYYY:MM:DD HH:MM:SS` and nothing else, since it becomes part of names.
+/// `YYYY:MM:DD HH:MM:SS` and nothing else, since it becomes part of names; a day and a time that there are.
 package func isDate(_ text: String) -> Bool {
     let pattern = "0000:00:00 00:00:00"
     guard text.utf8.count == pattern.utf8.count else { return false }
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-    return zip(text.utf8, pattern.utf8).allSatisfy { found, expected in
+    let isWritten = zip(text.utf8, pattern.utf8).allSatisfy { found, expected in
         digits.contains(expected) ? digits.contains(found) : found == expected
     }
+    guard isWritten else { return false }
+    let numbers = text.split { ": ".contains($0) }.compactMap { Int($0) }
+    let (year, month, day) = (numbers[0], numbers[1], numbers[2])
+    let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let days = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    guard (1...12).contains(month), (1...days[month - 1]).contains(day) else { return false }
+    // A minute may have a leap second.
+    return numbers[3] < 24 && numbers[4] < 60 && numbers[5] <= 60
 }

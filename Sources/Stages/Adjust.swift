@@ -42,10 +42,8 @@ package struct Adjust: Stage {
             "saturation", 1.0, in: 0...10,
             "0 is gray, as `grayscale` has it; 1 changes nothing. Worked out in linear light.")
         let keys = ["auto", "levels", "temperature", "exposure", "gamma", "brightness", "contrast", "saturation"]
-        if !keys.contains(where: p.has) {
-            let list = keys.dropLast().map { "'\($0)'" }.joined(separator: ", ")
-            p.problem("stage 'adjust' needs \(list) or 'saturation'")
-        }
+        let list = keys.dropLast().map { "'\($0)'" }.joined(separator: ", ")
+        p.problem(withoutAnyOf: keys, "stage 'adjust' needs \(list) or 'saturation'")
         if automatic != nil && p.has("levels") {
             p.problem(at: "auto", "'auto: levels' and 'levels' exclude each other; write one of them")
         }

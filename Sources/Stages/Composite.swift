@@ -130,9 +130,9 @@ struct LayerDeclaration: ParameterGroup {
         alpha = p.optional("alpha", 1.0, in: 0...1, "Multiplies its alpha.")
         blend = p.optional("blend", .over, "How it mixes with what is below.")
         let contents = [isSource, image != nil, color != nil, text != nil, layers != nil].filter { $0 }.count
-        if contents != 1 {
-            p.problem(
-                "a layer is one of 'source: true', 'image', 'color', 'text' and 'layers'; found \(contents) of them")
+        let kinds = "a layer is one of 'source: true', 'image', 'color', 'text' and 'layers'"
+        if contents > 1 || contents == 0 && p.understood("source", "image", "color", "text", "layers") {
+            p.problem("\(kinds); found \(contents == 0 ? "none" : String(contents)) of them")
         }
         if p.has("background") && layers == nil {
             p.problem(at: "background", "only a layer with 'layers' has a 'background'")

@@ -11,18 +11,16 @@ package struct ContactSheet: SetStage {
 
     let columns: Int
     let cell: CellSize
-    let spacing: Length
-    let background: Color
+    let spacing: Distance
+    let background: OpaqueColor
     let label: SheetLabel
 
     package init(_ p: inout Parameters) {
         columns = p.optional("columns", 4, in: 1...1000, "Pictures in a row.")
         cell = p.optional("cell", CellSize(), "The box that each picture fits into; a small one is not enlarged.")
-        spacing = p.optional("spacing", .points(16), "Room between the pictures and around them.")
-        background = p.optional("background", .white, "What is seen between the pictures.")
+        spacing = p.optional("spacing", Distance(.points(16)), "Room between the pictures and around them.")
+        background = p.optional("background", OpaqueColor(.white), "What is seen between the pictures.")
         label = SheetLabel(&p)
-        if spacing.amount < 0 { p.problem(at: "spacing", "'spacing' expects a length of 0 or more") }
-        if !background.isOpaque { p.problem(at: "background", "'contact-sheet' needs an opaque 'background'") }
     }
 
     package var sizesInPoints: Bool { true }
@@ -67,7 +65,7 @@ package struct ContactSheet: SetStage {
         let (height, overflow) = rows.multipliedReportingOverflow(by: cell.height + labelHeight + spacing)
         var output = common.resized(to: PixelSize(width, overflow ? maximumCoordinate : height + spacing))
         output.hasAlpha = false
-        let background = try output.ink(background, for: Self.name)
+        let background = try output.ink(background.color, for: Self.name)
         let ink = try output.ink(label.color, for: Self.name)
         output.pixelsPerPoint = context.scale
         output.certainty = .exact

@@ -9,15 +9,13 @@ package struct Duotone: Stage {
         - duotone: { dark: "#1b2a6b", light: "#ffe9c9" }
         """
 
-    let dark: Color
-    let light: Color
+    let dark: OpaqueColor
+    let light: OpaqueColor
 
     package init(_ p: inout Parameters) {
         dark = p.required("dark", "What black becomes.")
-        light = p.required("light", "What white becomes; in between, sRGB's numbers are mixed by the lightness.")
-        for (key, color) in [("dark", dark), ("light", light)] where !color.isOpaque {
-            p.problem(at: key, "'\(key)' expects an opaque color, found \(color.written)")
-        }
+        light = p.required(
+            "light", "What white becomes; in between, sRGB's numbers are mixed by the gray that `grayscale` makes.")
     }
 
     package struct Plan: StagePlan {
@@ -29,8 +27,8 @@ package struct Duotone: Stage {
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         var output = input
-        let dark = try output.ink(dark, for: Self.name)
-        let light = try output.ink(light, for: Self.name)
+        let dark = try output.ink(dark.color, for: Self.name)
+        let light = try output.ink(light.color, for: Self.name)
         return Plan(output: output, dark: dark, light: light)
     }
 

@@ -8,11 +8,10 @@ package struct Flatten: Stage {
         - flatten: { background: white }
         """
 
-    let background: Color
+    let background: OpaqueColor
 
     package init(_ p: inout Parameters) {
-        background = p.optional("background", .white, "The color below the picture.")
-        if !background.isOpaque { p.problem(at: "background", "'flatten' needs an opaque 'background'") }
+        background = p.optional("background", OpaqueColor(.white), "The color below the picture.")
     }
 
     package struct Plan: StagePlan {
@@ -26,7 +25,7 @@ package struct Flatten: Stage {
         guard input.hasAlpha else { return Plan(output: input, background: nil) }
         var output = input
         output.hasAlpha = false
-        let ink = try output.ink(background, for: Self.name)
+        let ink = try output.ink(background.color, for: Self.name)
         return Plan(output: output, background: ink)
     }
 

@@ -156,10 +156,12 @@ struct GradientStop: ParameterGroup {
         let at: Length? = p.optional(
             "at",
             "Its place, as a percentage of the way; default: the first begins, the last ends, the others are between.")
-        if let at {
-            if case .percent = at {} else { p.problem(at: "at", "'at' expects a percentage, found \(at.written)") }
+        if let at, case .percent(let percent) = at {
+            place = percent / 100
+        } else {
+            if let at { p.problem(at: "at", "'at' expects a percentage, found \(at.written)") }
+            place = nil
         }
-        place = at.map { $0.amount / 100 }
     }
 
     init(color: Color, place: Double? = nil) { (self.color, self.place) = (color, place) }
@@ -199,7 +201,12 @@ struct GradientStopList: ParameterValue {
     var written: String { "[]" }
 
     static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> GradientStopList? {
-        guard case .list(let items) = node.content, items.count >= 2 else { return nil }
+        guard case .list(let items) = node.content else { return nil }
+        guard items.count >= 2 else {
+            guard !items.isEmpty else { return nil }
+            log.problem(node.position, "'stops' expects \(expectation), found \(counted(items.count, "color"))")
+            return nil
+        }
         let stops = items.compactMap { item -> GradientStop? in
             if case .scalar = item.content { return Color.read(item, &log).map { GradientStop(color: $0) } }
             return Parameters.read(GradientStop.self, from: item, owner: "the stop", &log)

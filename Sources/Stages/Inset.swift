@@ -14,9 +14,9 @@ package struct Inset: Stage {
     package init(_ p: inout Parameters) {
         margins = EdgeInsets(signed: &p)
         background = p.optional("background", .transparent, "The color of the margin.")
-        if !["all", "top", "leading", "bottom", "trailing"].contains(where: p.has) {
-            p.problem("stage 'inset' needs 'all', 'top', 'leading', 'bottom' or 'trailing'")
-        }
+        p.problem(
+            withoutAnyOf: ["all", "top", "leading", "bottom", "trailing"],
+            "stage 'inset' needs 'all', 'top', 'leading', 'bottom' or 'trailing'")
     }
 
     package struct Plan: StagePlan {

@@ -28,7 +28,10 @@ package struct Mask: Stage {
             "A picture that is stretched over this one and whose alpha it takes, or its lightness where it has no alpha."
         )
         switch [cornerRadius != nil, shape != nil, image != nil].filter({ $0 }).count {
-        case 0: p.problem("stage 'mask' needs 'corner-radius', 'shape' or 'image'")
+        case 0:
+            p.problem(
+                withoutAnyOf: ["corner-radius", "shape", "image"],
+                "stage 'mask' needs 'corner-radius', 'shape' or 'image'")
         case 1: break
         default:
             let last = image != nil ? "image" : "shape"

@@ -28,7 +28,7 @@ package struct NineSlice: Stage {
         mode = p.optional(
             "mode", .stretch,
             "stretch: edges and middle are scaled; tile: they repeat from the top left, the last one cut.")
-        if width == nil && height == nil { p.problem("stage 'nine-slice' needs 'width' or 'height'") }
+        p.problem(withoutAnyOf: ["width", "height"], "stage 'nine-slice' needs 'width' or 'height'")
     }
 
     package var sizesInPoints: Bool { width?.isPoints == true || height?.isPoints == true }

@@ -53,8 +53,9 @@ package struct Resize: Stage {
             for key in ["width", "height", "mode"] where p.has(key) {
                 p.problem(at: key, "'\(key)' and 'size' exclude each other; write one of them")
             }
-        } else if width == nil && height == nil {
-            p.problem("stage 'resize' needs 'size', or 'width' or 'height'")
+        } else {
+            p.problem(
+                withoutAnyOf: ["size", "width", "height"], "stage 'resize' needs 'size', or 'width' or 'height'")
         }
         if let size, size.limit != .none, p.has("enlarge") {
             p.problem(

@@ -144,7 +144,9 @@ package struct Parameters {
 
     /// Whether what is written for these keys was understood, and no misspelt key may mean one of them. Asked after all
     /// keys of the type.
-    package func understood(_ keys: String...) -> Bool {
+    package func understood(_ keys: String...) -> Bool { understood(keys) }
+
+    private func understood(_ keys: [String]) -> Bool {
         guard case .reading(let entries, _, _) = mode else { return true }
         let known = descriptions.map(\.key)
         let meant = entries.filter { !known.contains($0.key) }.compactMap { nearestWord(to: $0.key, among: known) }

@@ -25,13 +25,11 @@ private struct SaveGroup<Format: OutputFormatDeclaration>: ParameterGroup {
     init(_ p: inout Parameters) {
         let _: SaveFormat = p.required("format", "The file format.")
         let encoding = Format(&p)
-        let background = p.optional("background", Color.white, "What a format without alpha draws the picture on.")
+        let background = p.optional(
+            "background", OpaqueColor(.white), "What a format without alpha draws the picture on.")
         let metadata = p.optional(
             "metadata", MetadataPolicy.copyright, "Which metadata stays: copyright, artist and licence; all; or none.")
-        if !background.isOpaque {
-            p.problem(at: "background", "'background' of 'save' must be opaque: it replaces the transparency")
-        }
-        settings = SaveSettings(encoding: encoding, background: background, metadata: metadata)
+        settings = SaveSettings(encoding: encoding, background: background.color, metadata: metadata)
     }
 }
 

@@ -54,6 +54,11 @@ extension Color: ParameterValue {
     package static var placeholder: Color { .white }
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Color? {
+        read(node, expecting: expectation, &log)
+    }
+
+    /// - Parameter expectation: which colors are expected, for messages.
+    static func read(_ node: YAMLNode, expecting expectation: String, _ log: inout ReadingLog) -> Color? {
         // An unquoted # starts a comment, so that nothing is left of the value.
         if node.isNull {
             log.problem(node.position, "expected \(expectation), found nothing; a color with # needs quotes: '#ff8800'")

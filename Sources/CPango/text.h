@@ -102,6 +102,8 @@ typedef struct cpango_request {
     int lines;
     // The last line ends with an ellipsis if there is more.
     bool is_ellipsized;
+    // A word that is wider than the text is not broken; the text is cut then.
+    bool keeps_words;
     cpango_align align;
 } cpango_request;
 
@@ -304,7 +306,7 @@ static inline cpango_text *cpango_lay_out(const cpango_fonts *fonts, const cpang
         return NULL;
     }
     if (wanted->width > 0) pango_layout_set_width(text->layout, (int)(wanted->width * PANGO_SCALE + 0.5));
-    pango_layout_set_wrap(text->layout, PANGO_WRAP_WORD_CHAR);
+    pango_layout_set_wrap(text->layout, wanted->keeps_words ? PANGO_WRAP_WORD : PANGO_WRAP_WORD_CHAR);
     if (wanted->is_ellipsized) {
         pango_layout_set_ellipsize(text->layout, PANGO_ELLIPSIZE_END);
         pango_layout_set_height(text->layout, -wanted->lines);
@@ -317,6 +319,8 @@ static inline cpango_text *cpango_lay_out(const cpango_fonts *fonts, const cpang
     GSList *line = pango_layout_get_lines_readonly(text->layout);
     for (int i = 0; i < text->lines && line; i++, line = line->next)
         text->width = fmax(text->width, cpango_line_width(line->data));
+    // A little more is due to rounding.
+    if (wanted->keeps_words && wanted->width > 0 && text->width > wanted->width + 0.01) text->is_cut = true;
     text->align = wanted->align;
 
     PangoFontMetrics *metrics = pango_font_get_metrics(font, language);

@@ -20,6 +20,8 @@ package struct TypesetStyle: Sendable {
     package var lines: Int?
     /// The last one of these ends with an ellipsis if there is more.
     package var isEllipsized = false
+    /// A word that is wider than the text is not broken; the text is cut then.
+    package var keepsWords = false
     package var alignment = Alignment.beginning
     package var isMarkup = false
 
@@ -68,6 +70,7 @@ package final class TypesetText {
                 request.width = style.width
                 request.lines = Int32(clamping: style.lines ?? 0)
                 request.is_ellipsized = style.isEllipsized
+                request.keeps_words = style.keepsWords
                 request.align =
                     switch style.alignment {
                     case .beginning: CPANGO_BEGINNING

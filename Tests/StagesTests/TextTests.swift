@@ -71,6 +71,22 @@ struct TextTests {
         #expect(box[2] <= 100 && box[2] > 95 && box[3] < 35)
     }
 
+    @Test func `words stay whole as long as a text can shrink`() throws {
+        // Five H are 150 pixels wide at 40 pixels, and need letters of 26 for 100.
+        let one = try render(
+            "text: { text: HHHHH HH, \(font), background: white, anchor: top-left, max-width: 100, max-lines: 3, overflow: shrink }",
+            gray(200, 200))
+        let box = try #require(drawn(one))
+        // Two lines, each 1.25 times 100 / (5 × 0.752).
+        #expect(box[2] <= 100 && box[2] > 95 && abs(box[3] - 66) <= 1, "\(box)")
+        // A word that would not fit in the smallest letters is broken after all, and is not cut.
+        let long = try render(
+            "text: { text: HHHHHHHHHHHHHHHHHHHHHHHHHHHHHH, \(font), background: white, anchor: top-left, max-width: 100, max-lines: 2, overflow: shrink }",
+            gray(200, 200))
+        let broken = try #require(drawn(long))
+        #expect(broken[2] <= 100 && broken[2] > 80 && broken[3] <= 26, "\(broken)")
+    }
+
     @Test(arguments: [("leading", 0), ("center", 1), ("trailing", 2)])
     func `a short line begins, has its middle or ends where the long one does`(align: String, place: Int) throws {
         let result = try render(

@@ -52,7 +52,7 @@ struct TextDeclaration: Sendable {
             "The most lines; default as many as there are, and 1 if `overflow` is not wrap.")
         overflow = p.optional(
             "overflow", .wrap,
-            "What happens to words that do not fit `max-width`: wrap puts them into more lines, of which `max-lines` are drawn; ellipsis ends the last line with …; shrink makes the letters smaller, to a quarter of `size`, and then does the same."
+            "What happens to words that do not fit `max-width`: wrap puts them into more lines, of which `max-lines` are drawn; ellipsis ends the last line with …; shrink makes the letters smaller, to a quarter of `size`, so that all words stay whole; what does not fit then is broken within words, and cut in the same way."
         )
         background = p.optional("background", .transparent, "The color of a box below the text.")
         padding = p.optional(

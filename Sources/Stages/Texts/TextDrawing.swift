@@ -60,29 +60,32 @@ extension TextPlan {
         _ text: String, _ style: TypesetStyle, _ fonts: FontLibrary
     ) throws(MarkupError) -> TypesetText {
         guard overflow == .shrink else { return try TypesetText(words(text, style), style, by: fonts) }
-        func attempt(_ share: Double) throws(MarkupError) -> TypesetText {
+        func attempt(_ share: Double, keepsWords: Bool) throws(MarkupError) -> TypesetText {
             var smaller = style
             smaller.size *= share
             smaller.lineHeight *= share
+            smaller.keepsWords = keepsWords
             return try TypesetText(words(text, smaller), smaller, by: fonts)
         }
-        let whole = try attempt(1)
-        if !whole.isCut { return whole }
-        var (share, tooLarge) = (Self.smallestShare, 1.0)
-        var fits = try attempt(share)
-        if fits.isCut {
-            var cut = style
-            cut.size *= share
-            cut.lineHeight *= share
-            cut.isEllipsized = true
-            return try TypesetText(words(text, cut), cut, by: fonts)
+        // Words are broken only if they do not fit in the smallest letters either.
+        for keepsWords in [true, false] {
+            let whole = try attempt(1, keepsWords: keepsWords)
+            if !whole.isCut { return whole }
+            var (share, tooLarge) = (Self.smallestShare, 1.0)
+            var fits = try attempt(share, keepsWords: keepsWords)
+            if fits.isCut { continue }
+            for _ in 0..<Self.halvings {
+                let middle = (share + tooLarge) / 2
+                let found = try attempt(middle, keepsWords: keepsWords)
+                if found.isCut { tooLarge = middle } else { (fits, share) = (found, middle) }
+            }
+            return fits
         }
-        for _ in 0..<Self.halvings {
-            let middle = (share + tooLarge) / 2
-            let found = try attempt(middle)
-            if found.isCut { tooLarge = middle } else { (fits, share) = (found, middle) }
-        }
-        return fits
+        var cut = style
+        cut.size *= Self.smallestShare
+        cut.lineHeight *= Self.smallestShare
+        cut.isEllipsized = true
+        return try TypesetText(words(text, cut), cut, by: fonts)
     }
 
     /// The words, for Pango: its ellipsis counts the lines of a paragraph, so that all of them are one.

@@ -316,9 +316,8 @@ extension LayerDeclaration {
             ? drawn.size : try place.size(of: drawn, on: canvas, scale: scale, stage: Composite.name)
         let box = try place.box(of: size, on: canvas, scale: scale, stage: Composite.name)
         let within = if case .canvas(let canvas) = content { canvas.intermediates } else { [PictureInfo]() }
-        var kept = drawn.resized(to: box.size)
+        let kept = drawn.resized(to: box.size)
         let isStart = start == kept
-        if drawsText { kept.frames = source.frames }
         return LayerPlan(
             content: content, stages: stages, steps: steps, scale: scale, box: box, alpha: alpha, blend: blend,
             isGrey: drawn.colour == .grey,
@@ -349,10 +348,7 @@ extension LayerDeclaration {
                 } else {
                     (.text(size), .grey)
                 }
-            return (
-                begun,
-                PictureInfo(size: size, frames: source.frames, hasAlpha: true, colour: colour, pixelsPerPoint: scale)
-            )
+            return (begun, PictureInfo(size: size, hasAlpha: true, colour: colour, pixelsPerPoint: scale))
         case .canvas(let declaration):
             // Lengths of a nested canvas refer to the one it is drawn on.
             let plan = try declaration.plan(in: canvas, context, source: source)
@@ -401,9 +397,13 @@ extension LayerPlan {
                     to: box.size)
             }
         case .color(let color, let size):
-            return try steps.render(Picture(color, size: size), in: context)
+            return try stages.sameForAllFrames(context) {
+                try steps.render(Picture(color, size: size), in: context)
+            }
         case .text(let size):
-            return try steps.render(Picture(.transparent, size: size), in: context)
+            return try stages.sameForAllFrames(context) {
+                try steps.render(Picture(.transparent, size: size), in: context)
+            }
         case .canvas(let canvas):
             return try steps.render(canvas.render(source: source, like: model, in: context).addingAlpha(), in: context)
         }

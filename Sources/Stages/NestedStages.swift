@@ -38,12 +38,17 @@ struct NestedStages: Sendable {
         try PlannedStage.plan(uses, from: start, in: context.drawn(at: scale))
     }
 
-    /// An asset after these stages. It is made once for all pictures that it is drawn on, unless a text on it may say
-    /// something else on each.
+    /// Something after these stages that does not depend on the picture that it is drawn on.
+    func sameForAllFrames(_ context: RenderContext, make: () throws -> Picture) throws -> Picture {
+        try context.onceForAllFrames(identity) { try make().inMemory() }
+    }
+
+    /// An asset after these stages. It is made once for all pictures that it is drawn on; if a text on it may say
+    /// something else on each, once for the frames of each.
     func picture(
         _ context: RenderContext, scale: Double, size: PixelSize, make: () throws -> Picture
     ) throws -> Picture {
-        guard !drawsText else { return try make().inMemory() }
+        guard !drawsText else { return try sameForAllFrames(context, make: make) }
         let key = KeptPictureKey(owner: ObjectIdentifier(identity), scale: scale, size: size)
         return try context.assets.picture(key, make: make)
     }

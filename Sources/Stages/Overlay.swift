@@ -65,9 +65,7 @@ package struct Overlay: Stage {
         let size = try place.size(of: drawn, on: input.size, scale: scale, stage: Self.name)
         let box = try place.box(of: size, on: input.size, scale: scale, stage: Self.name)
         let mixed = blend.mixed(over: isTiled ? input.size : box.size, frames: input.frames)
-        var kept = drawn.resized(to: box.size)
-        // A text may say something else on each picture, so that each frame has its own.
-        if stages.drawsText { kept.frames = input.frames }
+        let kept = drawn.resized(to: box.size)
         let intermediates = (steps.isEmpty ? [] : [asset]) + steps.intermediates + [kept] + mixed
         return Plan(
             output: output, asset: asset.size, steps: steps, scale: scale, box: box, assetName: image.fileName,

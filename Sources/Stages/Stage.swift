@@ -77,10 +77,41 @@ package struct RenderContext {
     /// The pictures that stages draw.
     package let assets: any AssetProvider
     let notes: RenderNotes
+    /// What all frames of a step share; nil outside of a step.
+    fileprivate var shared: FrameCache?
 
     /// - Parameter notes: takes what stages warn of.
     package init(assets: any AssetProvider, notes: RenderNotes = RenderNotes()) {
         (self.assets, self.notes) = (assets, notes)
+    }
+}
+
+/// What is the same on all frames that a step renders, so that it is made once: a text. For one thread.
+final class FrameCache {
+    private var values: [ObjectIdentifier: Any] = [:]
+
+    /// - Parameter owner: lives as long as the step.
+    fileprivate func value<Value>(of owner: AnyObject, make: () throws -> Value) rethrows -> Value {
+        if let known = values[ObjectIdentifier(owner)] as? Value { return known }
+        let value = try make()
+        values[ObjectIdentifier(owner)] = value
+        return value
+    }
+}
+
+extension RenderContext {
+    /// Something that is the same on all frames of a picture.
+    /// - Parameter owner: the part of the plan that says what it is.
+    func onceForAllFrames<Value>(_ owner: AnyObject, make: () throws -> Value) rethrows -> Value {
+        guard let shared else { return try make() }
+        return try shared.value(of: owner, make: make)
+    }
+
+    /// The same for a step; a step within another one shares what that one does.
+    fileprivate var ofStep: RenderContext {
+        var context = self
+        context.shared = shared ?? FrameCache()
+        return context
     }
 }
 
@@ -134,6 +165,7 @@ extension PlannedStage {
     private func render<S: Stage>(_ frames: Frames, by stage: S, in context: RenderContext) throws -> Frames {
         if let stage = stage as? any SetStage { return try join(frames, by: stage, in: context) }
         guard let plan = plan as? S.Plan else { throw MismatchedPlan(stage: name) }
+        let context = context.ofStep
         return try frames.map { try stage.render($0, following: plan, in: context) }
     }
 

@@ -207,6 +207,57 @@ struct TextTests {
         }
     }
 
+    // MARK: - Animations
+
+    /// Counts how often fonts are asked for, which each text does once when it is laid out.
+    private final class CountedFonts: AssetProvider {
+        var assets = TestAssets()
+        private(set) var texts = 0
+
+        func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture { try assets.picture(asset, size: size) }
+        func picture(_ key: KeptPictureKey, make: () throws -> Picture) throws -> Picture {
+            try assets.picture(key, make: make)
+        }
+        func table(_ path: ColorTablePath) throws -> ColorTable { try assets.table(path) }
+        func fonts(_ file: AssetPath?) throws -> FontLibrary {
+            texts += 1
+            return try assets.fonts(file)
+        }
+    }
+
+    @Test(arguments: [
+        "text: { STYLE, anchor: top-left }", "text: { STYLE, tile: true, padding: 3 }", "caption: { STYLE }",
+        "composite: { background: black, layers: [ { source: true }, { text: { STYLE } } ] }",
+        "composite: { layers: [ { color: blue, stages: [ text: { STYLE } ] } ] }",
+        "overlay: { image: a.png, stages: [ text: { STYLE } ] }",
+    ])
+    func `a text is laid out and drawn once for all frames, and looks on each as on a still`(stage: String) throws {
+        let stage = stage.replacing("STYLE", with: "text: Hi, font: test.ttf, size: 20, color: '#ff8000'")
+        let images = try (0..<4).map { try TestPicture.solid([UInt8(40 * $0), 30, 90], width: 60, height: 40) }
+        let fonts = CountedFonts()
+        fonts.assets.images = ["a.png": try TestPicture.solid([0, 90, 0], width: 30, height: 30)]
+        let step = try #require(try steps(stage, for: images, assets: fonts.assets).first)
+        let frames = Frames(try images.map { try Picture(decoded: $0) }, delays: [40, 40, 40, 40])
+        let rendered = try step.render(frames, in: RenderContext(assets: fonts))
+        let grids = try rendered.pictures.map { try PixelGrid($0.image) }
+        #expect(fonts.texts == 1)
+        for (image, grid) in zip(images, grids) {
+            #expect(try render(stage, image, assets: fonts.assets).pixels == grid)
+        }
+    }
+
+    @Test func `two texts of one step are two`() throws {
+        let words = ["left", "right"].map {
+            "{ text: { text: \($0), font: test.ttf, size: 12, color: white, anchor: \($0) } }"
+        }
+        let layers = "composite: { background: black, layers: [ \(words.joined(separator: ", ")) ] }"
+        let result = try render(layers, gray()).pixels
+        let one = try render("composite: { background: black, layers: [ \(words[0]) ] }", gray()).pixels
+        #expect(
+            result.part(left: 0, top: 0, width: 100, height: 120) == one.part(left: 0, top: 0, width: 100, height: 120))
+        #expect(result != one)
+    }
+
     // MARK: - Warnings
 
     private func warnings(_ stage: String) throws -> [Warning] {

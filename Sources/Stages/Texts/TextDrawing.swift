@@ -10,19 +10,42 @@ extension TextPlan {
         on picture: Picture, stage: String, isTiled: Bool = false, keepsAlpha: Bool, in context: RenderContext
     ) throws -> Picture {
         guard !isEmpty else { return picture }
+        let drawn: Drawn = try context.onceForAllFrames(identity) {
+            try self.drawn(on: picture.size, stage: stage, isTiled: isTiled, in: context)
+        }
+        switch drawn {
+        case .nothing: return picture
+        case .once(let text, let place):
+            return try picture.drawing(text, alpha: 1, at: place, by: .over, keepsAlpha: keepsAlpha)
+        case .tiles(let text, let phase):
+            return try picture.drawing(
+                text.repeated(from: phase, over: picture.size), alpha: 1, at: PixelOffset(0, 0), by: .over,
+                keepsAlpha: keepsAlpha)
+        }
+    }
+
+    /// A text with all that belongs to it.
+    private enum Drawn {
+        /// None of it is on the picture.
+        case nothing
+        case once(Picture, at: PixelOffset)
+        /// - Parameter phase: the pixel of the text that is in the picture's top left corner.
+        case tiles(Picture, phase: PixelOffset)
+    }
+
+    private func drawn(
+        on picture: PixelSize, stage: String, isTiled: Bool, in context: RenderContext
+    ) throws -> Drawn {
         let fonts = try context.assets.fonts(file)
         let text = try laidOut(by: fonts, stage: stage, notes: context.notes)
         note(text, fonts, stage: stage, in: context.notes)
         let box = box(of: text)
         let padded = box.expanded(by: padding)
-        if isTiled, padded.size.width <= picture.size.width, padded.size.height <= picture.size.height {
-            let drawn = try drawn(text, box: box, within: padded)
+        if isTiled, padded.size.width <= picture.width, padded.size.height <= picture.height {
             let phase = PixelOffset(
                 positive(-padded.offset.x, modulo: padded.size.width),
                 positive(-padded.offset.y, modulo: padded.size.height))
-            return try picture.drawing(
-                drawn.repeated(from: phase, over: picture.size), alpha: 1, at: PixelOffset(0, 0), by: .over,
-                keepsAlpha: keepsAlpha)
+            return .tiles(try drawn(text, box: box, within: padded), phase: phase)
         }
         if box.intersection(with: area) != box {
             context.notes.add(
@@ -31,9 +54,8 @@ extension TextPlan {
                     "'\(stage)': the text of \(box.size) pixels at \(box.offset) reaches beyond \(area.size); make it smaller, or limit 'max-lines'"
                 ))
         }
-        guard let visible = padded.expanded(by: reach).intersection(with: picture.size) else { return picture }
-        return try picture.drawing(
-            drawn(text, box: box, within: visible), alpha: 1, at: visible.offset, by: .over, keepsAlpha: keepsAlpha)
+        guard let visible = padded.expanded(by: reach).intersection(with: picture) else { return .nothing }
+        return .once(try drawn(text, box: box, within: visible), at: visible.offset)
     }
 
     private var file: AssetPath? { if case .file(let path) = font { path } else { nil } }

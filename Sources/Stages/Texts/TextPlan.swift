@@ -24,6 +24,9 @@ struct TextPlan: Sendable {
     let outline: (width: Double, ink: Ink)?
     let shadow: (offset: PixelOffset, sigma: Double, ink: Ink)?
     let warnings: [Warning]
+    /// Tells the text apart from others.
+    final class Identity: Sendable {}
+    let identity = Identity()
 
     var isEmpty: Bool { text.isEmpty }
 
@@ -42,7 +45,7 @@ struct TextPlan: Sendable {
     /// The pictures that are held while it is drawn: coverage, and what is drawn.
     func intermediates(on picture: PictureInfo) -> [PictureInfo] {
         guard !isEmpty else { return [] }
-        var drawn = PictureInfo(size: picture.size, frames: picture.frames, hasAlpha: true, colour: picture.colour)
+        var drawn = PictureInfo(size: picture.size, hasAlpha: true, colour: picture.colour)
         if let lines = style.lines {
             // Nothing is drawn far above and below the lines.
             let height = Double(lines) * style.lineHeight + 2 * Double(padding + reach)

@@ -151,21 +151,68 @@ import Vips
         }
     }
 
-    @Test func `a font whose tables are damaged brings down no more than a worker`() async throws {
-        try await picture("in/a.tif")
-        try pipeline("Hamburg")
-        let font = [UInt8](try Data(contentsOf: URL(fileURLWithPath: runner.folder.path("fonts/test.ttf"))))
-        for seed in 1...6 {
-            var random = UInt64(seed)
-            var damaged = font
-            for _ in 0..<300 {
-                random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                damaged[400 + Int(random >> 33) % (font.count - 400)] = UInt8(truncatingIfNeeded: random >> 24)
-            }
-            try Data(damaged).write(to: URL(fileURLWithPath: runner.folder.path("fonts/test.ttf")))
-            let result = try await run("--force")
-            #expect([0, 2, 78].contains(result.exit), "\(result.exit) \(result.errors)")
+    /// The test's font with bytes of some of its tables replaced.
+    private func damage(_ range: Range<Int>, by bytes: (Int) -> UInt8?) throws {
+        let file = URL(fileURLWithPath: Checkout.path + "/Tests/Fixtures/fonts/test.ttf")
+        var font = [UInt8](try Data(contentsOf: file))
+        for place in range { font[place] = bytes(place) ?? font[place] }
+        try Data(font).write(to: URL(fileURLWithPath: runner.folder.path("fonts/test.ttf")))
+    }
+
+    /// Where tables of the test's font are.
+    private static let (head, cmap, glyphs) = (300..<354, 1136..<1252, 3636..<26_386)
+
+    /// A picture on which a text is drawn, and one on which none is.
+    private func prepareTwo() async throws -> PixelGrid {
+        try await picture("in/a.tif", title: "Hamburg")
+        try await picture("in/b.tif")
+        try pipeline("{title|}")
+        #expect(try await run().exit == 0)
+        return try await grid("out/b.png")
+    }
+
+    @Test func `a font that has lost its characters brings a warning to the picture that needs it, and to no other`()
+        async throws
+    {
+        let plain = try await prepareTwo()
+        try damage(Self.cmap) { _ in 0 }
+        let result = try await run("--force")
+        let report = try runner.report()
+        #expect(result.exit == 0, "\(result.errors)")
+        // That the title is no longer in the result is another matter.
+        let codes = report["a.tif"]?.warnings.map(\.code).filter { $0 != "metadata-removed" }
+        #expect(report["a.tif"]?.renditions.count == 1 && codes == ["missing-glyphs"], "\(codes ?? [])")
+        #expect(report["b.tif"]?.renditions.count == 1 && report["b.tif"]?.warnings.map(\.code) == [])
+        #expect(try await grid("out/b.png") == plain)
+    }
+
+    @Test func `a font without a head is a mistake of the pipeline, and nothing is written`() async throws {
+        _ = try await prepareTwo()
+        try damage(Self.head) { _ in 0 }
+        let result = try await run("--force")
+        #expect(result.exit == 78 && result.errors.hasPrefix("p.yaml:4:"), "\(result.errors)")
+        #expect(result.errors.contains("nothing was written"), "\(result.errors)")
+    }
+
+    @Test(arguments: 1...6)
+    func `a font whose outlines are damaged costs no picture that it is not drawn on`(seed: UInt64) async throws {
+        let plain = try await prepareTwo()
+        var random = seed
+        try damage(Self.glyphs) { _ in
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            // About one byte of a hundred.
+            return (random >> 33) % 100 == 0 ? UInt8(truncatingIfNeeded: random >> 24) : nil
         }
+        let result = try await run("--force")
+        let report = try runner.report()
+        #expect(
+            report["b.tif"]?.renditions.count == 1 && report["b.tif"]?.warnings.map(\.code) == [], "\(result.errors)")
+        #expect(report["b.tif"]?.error == nil && report["b.tif"]?.attempt == 1)
+        #expect(try await grid("out/b.png") == plain)
+        // Letters of a wrong shape are no failure; a worker that came down is one of this picture.
+        let isDone = report["a.tif"]?.error == nil
+        #expect(report["a.tif"]?.renditions.count == (isDone ? 1 : 0))
+        #expect(result.exit == (isDone ? 0 : 1), "\(result.errors)")
     }
 
     @Test func `a picture is turned before it is drawn on`() async throws {

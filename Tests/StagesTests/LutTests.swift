@@ -116,4 +116,31 @@ struct LutTests {
         let result = try render("lut: { file: a }", picture, assets: TestAssets(tables: ["a": table])).pixels
         #expect(try (result.largestDifference(to: PixelGrid(picture)) ?? 9) <= (isDeep ? 1 : 0))
     }
+
+    @Test(arguments: [false, true])
+    func `with profile keep the table is asked with the picture's own numbers, and the profile stays`(isDeep: Bool)
+        throws
+    {
+        let kind = PictureKind(isDeep: isDeep)
+        let plain = try TestPicture.coded(width: 20, height: 12, kind: kind)
+        let profile = try #require(
+            try plain.iccTransform(to: .p3, input: .srgb, depth: isDeep ? 16 : 8).blob("icc-profile-data"))
+        let kept = try plain.editingMetadata { $0.set("icc-profile-data", blob: profile) }
+        let table = TestAssets(tables: ["a.cube": try ColorTable(cube: Array(Self.cube(5).utf8))])
+        let result = try render("lut: { file: a.cube }", kept, assets: table, profile: "keep")
+        #expect(try result.pixels == render("lut: { file: a.cube }", plain, assets: table).pixels)
+        #expect(result.image.blob("icc-profile-data") == profile)
+        #expect(result.step.output.keepsProfile)
+    }
+
+    @Test func `with profile keep, what is not RGB or gray is refused`() throws {
+        let plain = try TestPicture.coded(width: 20, height: 12, kind: PictureKind())
+        let table = TestAssets(tables: ["a.cube": try ColorTable(cube: Array(Self.cube(5).utf8))])
+        for image in [try plain.iccTransform(to: .cmyk, input: .srgb), try plain.colourspace(.lab)] {
+            let failure = #expect(throws: PlanFailure.self) {
+                try render("lut: { file: a.cube }", image, assets: table, profile: "keep")
+            }
+            #expect(failure?.failure.code == .unsupportedColour)
+        }
+    }
 }

@@ -53,6 +53,22 @@ struct TextTests {
         #expect(abs(Double(ink[1] + ink[3]) - baseline) <= 1 && abs(Double(ink[3]) - 0.729 * em) <= 1.5, "\(ink)")
     }
 
+    private static let bold = "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: bold), "DejaVu is not installed"))
+    func `the font of a file is drawn, and not an installed one of the same family`() throws {
+        func width(_ family: String?, weight: Int? = nil, file: String? = nil) throws -> Double {
+            var style = TypesetStyle(family: family, size: 40, lineHeight: 50, width: 1000)
+            style.weight = weight
+            return try TypesetText("Hamburg", style, by: #require(FontLibrary(file: file))).width
+        }
+        let (book, bold) = (try width("DejaVu Sans"), try width("DejaVu Sans", weight: 700))
+        #expect(bold > book + 5)
+        #expect(try width(nil, file: Self.bold) == bold)
+        // The others are still there beside it, under their names.
+        #expect(try width("DejaVu Sans", file: Self.bold) == book)
+    }
+
     @Test func `a percentage is of the shorter side`() throws {
         let points = try render("text: { text: Hi, font: test.ttf, size: 30, color: white }", gray(200, 120))
         let share = try render("text: { text: Hi, font: test.ttf, size: 25%, color: white }", gray(200, 120))
@@ -193,6 +209,24 @@ struct TextTests {
         #expect(three.pixels.sides == [100, 125] && three.pixels[0, 0] == [255] && three.pixels[0, 75] == [9])
         let fixed = try render("caption: { text: Hi, font: test.ttf, size: 20, height: 20%, strip: '#ff0000' }", base)
         #expect(fixed.pixels.sides == [100, 60] && fixed.pixels[0, 59] == [255, 0, 0])
+    }
+
+    @Test(arguments: ["top", "bottom"], [1, 2])
+    func `a caption of one line is in the middle of its strip, with the padding around it, to the pixel`(
+        edge: String, scale: Int
+    ) throws {
+        let base = try TestPicture.solid([9], width: 100 * scale, height: 50 * scale)
+        let style = "text: HH, font: test.ttf, size: 20, padding: 4, background: '#ff0000', edge: \(edge)"
+        let result = try render("caption: { \(style) }", base, scale: scale, pixelsPerPoint: scale).pixels
+        #expect(result.sides == [100 * scale, 83 * scale])
+        let strip = edge == "top" ? 0 : 50 * scale
+        // Two H of 0.752 em: 30.08 points, so that the box is 31 or 61 pixels wide.
+        let width = scale == 1 ? 31 : 61
+        let left = (100 * scale - width) / 2 - 4 * scale
+        let red = result.boundingBox { $0[0] > 200 && $0[1] < 50 }
+        #expect(red == [left, strip, width + 8 * scale, 33 * scale])
+        #expect(
+            result[0, strip] == [255, 255, 255] && result[100 * scale - 1, strip + 33 * scale - 1] == [255, 255, 255])
     }
 
     @Test func `what is drawn in CMYK or Lab is refused`() throws {

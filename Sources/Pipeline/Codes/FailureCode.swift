@@ -125,7 +125,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .changedWhileRead: "Something wrote to the file while it was read."
         case .changedSincePlan: "The file is not the one that `imagemill shard` saw."
         case .noSuchPage: "The file has fewer pages than `page` in the pipeline asks for."
-        case .emptyResult: "A stage would leave nothing of this picture."
+        case .emptyResult: "A stage would leave nothing of this picture, or one of its lengths comes out too small."
         case .overlayDoesNotFit: "The overlay cannot be moved off the protected rectangle and stay inside the picture."
         case .tooLargeForFormat: "The output format cannot hold a picture of this size."
         case .unequalSizes: "The members of the set have several sizes."

@@ -76,10 +76,12 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
             "Two captures fit together in two places about equally well, or only what they show elsewhere too is the same; the message names both places."
         case .emptyText:
             "A field of a text has no value in this picture and no default, so that nothing is drawn for it."
-        case .textCut: "A text does not fit: lines were left out, or it reaches beyond the picture."
+        case .textCut:
+            "A text does not fit: lines were left out, it reaches beyond the picture, or only the beginning of a very long value is drawn."
         case .missingGlyphs:
             "The font of a text lacks characters; the message names them, and the fonts that they are drawn in, if any has them."
-        case .fontReplaced: "The font family of a text is not installed; another one was used."
+        case .fontReplaced:
+            "The font family of a text, or one that its markup asks for, is not installed; another one was used."
         case .badMarkup: "The markup of a text cannot be read; it was drawn as it is written."
         case .overlapNotFound: "No overlap was found between two captures; they were put one after the other."
         }

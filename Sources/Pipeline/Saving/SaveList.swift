@@ -112,11 +112,6 @@ struct SameFormatGroup: ParameterGroup {
             "quality", in: 1...100,
             "How good the picture is, if it is \(alternatives(OutputFormat.ratedByQuality.map(\.asSource.title))); default: the format's own."
         )
-        let background = p.optional("background", Color.white, "What a format without alpha draws the picture on.")
-        let _ = p.optional(
-            "metadata", MetadataPolicy.copyright, "Which metadata stays: copyright, artist and licence; all; or none.")
-        if !background.isOpaque {
-            p.problem(at: "background", "'background' of 'save' must be opaque: it replaces the transparency")
-        }
+        _ = CommonSaveOptions(&p)
     }
 }

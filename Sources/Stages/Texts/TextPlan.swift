@@ -126,14 +126,7 @@ extension TextDeclaration {
                     min(shadow.blur.exactPixels(of: side, scale: scale), 1000), try drawn.ink(shadow.color, for: stage)
                 )
             },
-            warnings: filled.empty.isEmpty
-                ? []
-                : [
-                    Warning(
-                        .emptyText,
-                        "'\(stage)': \(filled.empty.joined(separator: ", ")) \(filled.empty.count == 1 ? "has" : "have") no value; write a default after a bar, as in {title|untitled}"
-                    )
-                ])
+            warnings: [Warning(emptyFields: filled.empty, in: stage)].compactMap(\.self))
         if !isBlank { picture = drawn }
         return plan
     }

@@ -24,7 +24,8 @@ struct EXIFFields {
     }
 
     func add(to editor: MetadataEditor) {
-        for field in picture.fields where field.hasPrefix("exif-") {
+        // Renditions are upright.
+        for field in picture.fields where field.hasPrefix("exif-") && field != "exif-ifd0-Orientation" {
             if let bytes = picture.blob(field) {
                 editor.set(field, blob: bytes)
             } else if let text = picture.string(field) {

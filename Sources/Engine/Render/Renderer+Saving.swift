@@ -19,7 +19,6 @@ extension Renderer {
             }
         }
         if rendition.output.depth == .sixteen { frames = try frames.map { try $0.inSixteenBits() } }
-        let policy = save.metadata
         let keepsProfile = pipeline.profile == .keep
         let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays
         let texts = rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
@@ -29,7 +28,7 @@ extension Renderer {
         let whole = try frames.joined(for: rendition.format, delays: delays)
         let (coloured, converted) = keepsProfile ? try whole.keepingColours(by: type(of: encoder), output) : (whole, [])
         let (image, keepsNothing) = try metadata.applied(
-            to: coloured, policy: policy, encoder: type(of: encoder), keepsProfile: keepsProfile)
+            to: coloured, rendition, encoder: type(of: encoder), keepsProfile: keepsProfile)
         try encoder.save(image, as: rendition.output, to: output, strip: keepsNothing)
         if let texts { try PNGTexts.add(texts, to: output) }
         let slowed = Warning(

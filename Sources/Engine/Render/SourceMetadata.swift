@@ -17,7 +17,9 @@ final class SourceMetadata {
     private let telling: Set<MetadataBlock>
     private let xmp: [UInt8]?
     private let blockBytes: [MetadataBlock: Int]
+    private let exif: [UInt8]?
     private let iptc: [UInt8]?
+    private let photoshop: [UInt8]?
     /// The rights that each block of metadata states; those that count more come first.
     private let owners: [(block: MetadataBlock, rights: Rights)]
     /// The rights that all blocks together state.
@@ -33,16 +35,17 @@ final class SourceMetadata {
         telling = Set(MetadataBlock.allCases.filter { image.has($0.field) }).subtracting(isTechnical ? [.exif] : [])
         // Renditions are upright.
         xmp = image.blob("xmp-data").map(uprightXMP)
-        let exif = image.blob("exif-data").map { Rights(exif: $0) } ?? Rights()
+        exif = image.blob("exif-data")
         iptc = image.blob("iptc-data")
+        photoshop = image.blob("photoshop-data")
         blockBytes = Dictionary(
             uniqueKeysWithValues: MetadataBlock.allCases.map { ($0, image.byteCount(of: $0.field)) })
         owners = [
-            (.xmp, xmp.map { Rights(xmp: $0) } ?? Rights()), (.exif, exif),
+            (.xmp, xmp.map { Rights(xmp: $0) } ?? Rights()), (.exif, exif.map { Rights(exif: $0) } ?? Rights()),
             (.iptc, iptc.map { Rights(iptc: $0) } ?? Rights()),
         ]
         rights = Self.merged(owners)
-        exifRights = exif.merged(over: rights)
+        exifRights = owners[1].rights.merged(over: rights)
     }
 
     private static func merged(_ owners: [(block: MetadataBlock, rights: Rights)]) -> Rights {
@@ -58,39 +61,62 @@ final class SourceMetadata {
         blockBytes[block, default: 0] > format.declaration.largestMetadata
     }
 
-    /// The picture with the metadata that the policy lets it keep.
+    /// The picture with the metadata that a rendition keeps, and with what it states anew.
     /// - Returns: also whether the saver is to write none at all, whatever the picture has.
     func applied(
-        to image: Image, policy: MetadataPolicy, encoder: any OutputEncoder.Type, keepsProfile: Bool
+        to image: Image, _ rendition: RenditionPlan, encoder: any OutputEncoder.Type, keepsProfile: Bool
     ) throws(VipsError) -> (image: Image, keepsNothing: Bool) {
-        let format = encoder.format
-        switch policy {
-        case .keep:
-            let held = blocks(of: format)
-            let kept = try image.removingMetadata(
-                MetadataBlock.allCases.filter { !held.contains($0) }.map(\.field) + [Self.thumbnail])
+        let statements = rendition.statements
+        switch rendition.keptMetadata {
+        case .all: return (try edited(image, MetadataEdit(stating: statements, removesLocation: false), encoder.format), false)
+        case .allButLocation:
+            return (try edited(image, MetadataEdit(stating: statements, removesLocation: true), encoder.format), false)
+        case .copyright where !rights.isEmpty || !statements.isEmpty:
             return (
-                try kept.editingMetadata { editor in
-                    let packet = held.contains(.xmp) ? xmp : nil
-                    if let packet = rescued(in: format) ?? packet { editor.set(MetadataBlock.xmp.field, blob: packet) }
-                    if let iptc, held.contains(.iptc) {
-                        editor.set(MetadataBlock.iptc.field, blob: photoshopResource(iptc))
-                    }
-                }, false
+                try owned(image, statements.merged(over: Statements(rights: rights)), statements.rights.merged(over: exifRights)),
+                false
             )
-        case .copyright where !rights.isEmpty:
-            let block = exifRights.exif
-            let exif = if let block { try EXIFFields(block) } else { nil as EXIFFields? }
-            return (
-                try stripped(image).editingMetadata { editor in
-                    // In XMP, which most formats can hold, and in EXIF for programs that read nothing else.
-                    editor.set(MetadataBlock.xmp.field, blob: rights.xmpPacket())
-                    exif?.add(to: editor)
-                }, false
-            )
-        case .copyright, .strip:
+        case .none where !statements.isEmpty: return (try owned(image, statements, statements.rights), false)
+        case .copyright, .none:
             if encoder.leavesMetadataOut && !keepsProfile { return (image, true) }
             return (try stripped(image), !keepsProfile)
+        }
+    }
+
+    /// The picture with nothing but statements: in XMP, which most formats can hold, and the owner in EXIF for programs
+    /// that read nothing else.
+    private func owned(_ image: Image, _ statements: Statements, _ owner: Rights) throws(VipsError) -> Image {
+        let exif = if let block = owner.exif { try EXIFFields(block) } else { nil as EXIFFields? }
+        return try stripped(image).editingMetadata { editor in
+            editor.set(MetadataBlock.xmp.field, blob: statements.xmpPacket())
+            exif?.add(to: editor)
+        }
+    }
+
+    /// The picture with all metadata that the format can hold, after an edit.
+    private func edited(_ image: Image, _ edit: MetadataEdit, _ format: OutputFormat) throws(VipsError) -> Image {
+        let held = blocks(of: format)
+        var removed = MetadataBlock.allCases.filter { !held.contains($0) }.map(\.field) + [Self.thumbnail]
+        if edit.removesLocation { removed += fields.filter { Self.isText($0) && saysLocation($0) } }
+        var packet = rescued(in: format) ?? (held.contains(.xmp) ? xmp : nil)
+        var (iptc, photoshop) = (held.contains(.iptc) ? iptc : nil, held.contains(.photoshop) ? photoshop : nil)
+        var exif: EXIFFields?
+        if !edit.changesNothing {
+            packet = packet.map(edit.xmp)
+            (iptc, photoshop) = (iptc.map(edit.iptc), photoshop.map(edit.iptc))
+            if held.contains(.exif), let block = self.exif {
+                removed += image.fields.filter { $0.hasPrefix("exif-") }
+                if let block = edit.exif(block) { exif = try EXIFFields(block) }
+            }
+        }
+        if packet == nil, !edit.statements.isEmpty, format.declaration.metadata.contains(.xmp) {
+            packet = edit.statements.xmpPacket()
+        }
+        return try image.removingMetadata(removed).editingMetadata { editor in
+            if let packet { editor.set(MetadataBlock.xmp.field, blob: packet) }
+            if let iptc { editor.set(MetadataBlock.iptc.field, blob: photoshopResource(iptc)) }
+            if let photoshop { editor.set(MetadataBlock.photoshop.field, blob: photoshop) }
+            exif?.add(to: editor)
         }
     }
 
@@ -123,14 +149,14 @@ final class SourceMetadata {
     }
 
     /// The source's XMP with the rights from all other blocks; nil if they cannot be added to it.
-    private lazy var completedXMP = xmp.flatMap { rights.added(toXMP: $0) }
+    private lazy var completedXMP = xmp.flatMap { Statements(rights: rights).added(toXMP: $0) }
 
     /// The XMP with the rights that are in blocks which a format cannot hold.
     /// - Returns: nil if there are none, or they cannot be saved.
     private func rescued(in format: OutputFormat) -> [UInt8]? {
         guard rightsHeld(in: format) != rights else { return nil }
         if xmp != nil && blocks(of: format).contains(.xmp) { return completedXMP }
-        return format.declaration.metadata.contains(.xmp) ? rights.xmpPacket() : nil
+        return format.declaration.metadata.contains(.xmp) ? Statements(rights: rights).xmpPacket() : nil
     }
 
     /// IPTC as a JPEG has it. A TIFF has it bare.
@@ -149,7 +175,7 @@ final class SourceMetadata {
 
     /// That something was removed, and what.
     func warnings(for renditions: [RenditionPlan]) -> [Warning] {
-        let bare = renditions.filter { $0.policy == .copyright }
+        let bare = renditions.filter { $0.keptMetadata == .copyright }
         let names = bare.count < renditions.count ? bare.map { "'\($0.title)'" } : []
         return renditions.compactMap(lost) + (bare.isEmpty ? [] : removed(from: names))
     }
@@ -159,14 +185,22 @@ final class SourceMetadata {
         let format = rendition.format
         let owner = "copyright, artist and licence"
         let message = "'\(rendition.title)': \(format.rawValue) files cannot be given "
-        if rendition.policy == .copyright, !format.declaration.metadata.contains(.xmp), !rights.isEmpty {
-            return Warning(.metadataLost, message + owner)
-        }
-        guard rendition.policy == .keep else { return nil }
+        let stated =
+            rendition.statements.isEmpty || format.declaration.metadata.contains(.xmp)
+            ? [] : ["what 'set' of 'metadata' states"]
         let held = blocks(of: format)
-        let lost = telling.subtracting(held).map { block in
-            isTooLarge(block, for: format) ? "\(block.title) of so many bytes" : block.title
-        }.sorted()
+        switch rendition.keptMetadata {
+        case .copyright, .none:
+            let isOwnerLost =
+                rendition.keptMetadata == .copyright && !rights.isEmpty && !format.declaration.metadata.contains(.xmp)
+            let lost = (isOwnerLost ? [owner] : []) + stated
+            return lost.isEmpty ? nil : Warning(.metadataLost, message + listed(lost))
+        case .all, .allButLocation: break
+        }
+        let lost =
+            telling.subtracting(held).map { block in
+                isTooLarge(block, for: format) ? "\(block.title) of so many bytes" : block.title
+            }.sorted() + stated
         guard !lost.isEmpty else { return nil }
         let (known, names) = (rightsHeld(in: format), lost.joined(separator: ", "))
         guard known != rights else { return Warning(.metadataLost, message + names) }

@@ -75,7 +75,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .overlapAmbiguous:
             "Two captures fit together in two places about equally well, or only what they show elsewhere too is the same; the message names both places."
         case .emptyText:
-            "A field of a text has no value in this picture and no default, so that nothing is drawn for it."
+            "A field of a text has no value in this picture and no default, so that nothing is drawn or written for it."
         case .textCut:
             "A text does not fit: lines were left out, it reaches beyond the picture, or only the beginning of a very long value is drawn."
         case .missingGlyphs:
@@ -103,6 +103,17 @@ package struct Warning: Hashable, Sendable, Codable {
     package init(_ code: WarningCode, _ message: String) {
         self.code = code
         self.message = message
+    }
+
+    /// - Parameters:
+    ///   - fields: the fields in a text that have neither a value nor a default; nil comes of none.
+    ///   - place: the stage, or what else has the text.
+    package init?(emptyFields fields: [String], in place: String) {
+        guard !fields.isEmpty else { return nil }
+        self.init(
+            .emptyText,
+            "'\(place)': \(fields.joined(separator: ", ")) \(fields.count == 1 ? "has" : "have") no value; write a default after a bar, as in {title|untitled}"
+        )
     }
 
     /// Whether the decoder says that the source is damaged, and has given what it could read of it.

@@ -78,8 +78,10 @@ package struct PipelineFile: Sendable {
     package var makesThumbnails: Bool { renditions.contains { $0.layout == .freedesktop } }
     /// Some stage needs fonts.
     package var drawsText: Bool { (stages + renditions.flatMap(\.stages)).contains { $0.stage.drawsText } }
-    /// The texts that stages draw.
-    package var texts: [TextTemplate] { (stages + renditions.flatMap(\.stages)).flatMap { $0.stage.texts } }
+    /// The texts that stages draw and metadata state.
+    package var texts: [TextTemplate] {
+        (stages + renditions.flatMap(\.stages)).flatMap { $0.stage.texts } + renditions.flatMap(\.metadataTexts)
+    }
     package var needsHash: Bool {
         renditions.contains { $0.template.needsHash } || texts.contains(where: \.needsHash)
     }

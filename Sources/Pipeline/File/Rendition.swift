@@ -24,6 +24,9 @@ package struct Rendition: Sendable {
     /// The same of `save` alone.
     var canonicalSave: String
 
+    /// The texts that its metadata state.
+    var metadataTexts: [TextTemplate] { (sameFormat.values.first?.settings ?? save).metadata.texts.all }
+
     /// Its format is that of the source.
     var isLikeSource: Bool { !sameFormat.isEmpty }
 

@@ -13,39 +13,27 @@ extension Rights {
         copyright = notices.isEmpty ? nil : notices.joined(separator: ", ")
     }
 
-    /// An EXIF block with the owner, with `Exif\0\0` in front; nil if there is none. Its texts are UTF-8, which EXIF 3.0
-    /// allows and most programs have always written.
+    /// An EXIF block with the owner, with `Exif\0\0` in front; nil if there is none.
     package var exif: [UInt8]? {
-        let texts = [
-            (TIFFTag.artist, creator.isEmpty ? nil : creator.joined(separator: "; ")), (.copyright, copyright),
-        ]
-        let fields = texts.compactMap { tag, text in text.map { (tag: tag, text: Array($0.utf8) + [0]) } }
-        guard !fields.isEmpty else { return nil }
-        func number(_ value: Int, _ bytes: Int) -> [UInt8] {
-            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-        }
-        let (headerBytes, fieldBytes, ascii) = (8, 12, 2)
-        var directory = number(fields.count, 2)
-        var values: [UInt8] = []
-        let start = headerBytes + 2 + fields.count * fieldBytes + 4
-        for field in fields {
-            // Up to four bytes are in the place of their offset.
-            let isShort = field.text.count <= 4
-            directory += number(field.tag.rawValue, 2) + number(ascii, 2) + number(field.text.count, 4)
-            directory +=
-                isShort
-                ? field.text + Array(repeating: 0, count: 4 - field.text.count) : number(start + values.count, 4)
-            if !isShort { values += field.text + (field.text.count % 2 == 0 ? [] : [0]) }
-        }
-        return Array("Exif\0\0II*\0".utf8) + number(headerBytes, 4) + directory + number(0, 4) + values
+        let texts = exifTexts
+        guard !texts.isEmpty else { return nil }
+        var block = EXIFBlock()
+        return block.state(texts) ? block.marked : nil
     }
 
+    /// The owner as EXIF names it.
+    var exifTexts: [TIFFTag: String] {
+        var texts: [TIFFTag: String] = [:]
+        texts[.artist] = creator.isEmpty ? nil : creator.joined(separator: "; ")
+        texts[.copyright] = copyright
+        return texts
+    }
 }
 
-extension PictureWords {
-    /// The caption of an EXIF block.
-    init(exif: [UInt8]) {
-        self.init(caption: EXIFTexts(exif)[.imageDescription].first)
+extension Statements {
+    /// What an EXIF block states about the picture.
+    package init(exif: [UInt8]) {
+        self.init(rights: Rights(exif: exif), caption: EXIFTexts(exif)[.imageDescription].first)
     }
 }
 

@@ -19,14 +19,15 @@ extension Rights {
     }
 }
 
-extension PictureWords {
-    /// The object name and the caption of an IPTC block.
-    init(iptc: [UInt8]) {
-        self.init()
+extension Statements {
+    /// What an IPTC block states about the picture.
+    package init(iptc: [UInt8]) {
+        self.init(rights: Rights(iptc: iptc))
         for dataset in IIMDatasets(rest: ByteReader(iimBytes(in: iptc))) where dataset.record == 2 {
             guard let text = iptcText(dataset.value) else { continue }
             switch dataset.number {
             case 5: title = title ?? text
+            case 25 where keywords.count < Statements.mostKeywords: keywords.append(text)
             case 120: caption = caption ?? text
             default: break
             }
@@ -36,9 +37,11 @@ extension PictureWords {
 
 /// UTF-8 if it is valid, else Latin-1, in which every byte is a character. The block's own declaration (1:90) is
 /// not asked: it is often missing, and often wrong.
-private func iptcText(_ bytes: ArraySlice<UInt8>) -> String? {
-    let latin1 = { String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
-    return Rights.cleaned(String(validating: bytes, as: UTF8.self) ?? latin1())
+private func iptcText(_ bytes: ArraySlice<UInt8>) -> String? { Rights.cleaned(iptcText(raw: bytes)) }
+
+private func iptcText(raw bytes: ArraySlice<UInt8>) -> String {
+    String(validating: bytes, as: UTF8.self)
+        ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
 }
 
 /// The IIM bytes of a block, out of whatever they are wrapped in.
@@ -62,6 +65,63 @@ private func swapped(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var reader = ByteReader(bytes)
     while let four = reader.take(4) { swapped += four.reversed() }
     return swapped[...]
+}
+
+// MARK: - Writing
+
+extension MetadataEdit {
+    /// An IPTC block after the edit, wrapped as it was. What it says is in UTF-8 then, and it says so. Of Photoshop's
+    /// other resources those go that hold EXIF or XMP once more, or show the picture as it was.
+    package func iptc(_ block: [UInt8]) -> [UInt8] {
+        let mark = Array("Photoshop 3.0\0".utf8)
+        var reader = ByteReader(block[...])
+        let isSegment = reader.skip(mark)
+        guard reader.rest.starts(with: PhotoshopResources.signature) else { return datasets(iimBytes(in: block)) }
+        var result = isSegment ? mark : []
+        var hasIPTC = false
+        for resource in PhotoshopResources(rest: reader) {
+            switch resource.identifier {
+            case PhotoshopResources.iptc:
+                hasIPTC = true
+                result += PhotoshopResources.bytes(resource.identifier, datasets(resource.data))
+            case 0x0409, 0x040C, 0x0422, 0x0423, 0x0424: break
+            default: result += PhotoshopResources.bytes(resource.identifier, resource.data)
+            }
+        }
+        return hasIPTC || statements.isEmpty ? result : result + PhotoshopResources.bytes(PhotoshopResources.iptc, datasets([]))
+    }
+
+    private func datasets(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        let rights = statements.rights
+        let stated: [(number: Int, texts: [String])] = [
+            (5, [statements.title].compactMap(\.self)), (25, statements.keywords), (80, rights.creator),
+            (110, [rights.credit].compactMap(\.self)), (116, [rights.copyright].compactMap(\.self)),
+            (120, [statements.caption].compactMap(\.self)),
+        ].filter { !$0.texts.isEmpty }
+        // Content location, city, sublocation, state, and country.
+        let places: Set = removesLocation ? [26, 27, 90, 92, 95, 100, 101] : []
+        let replaced = places.union(stated.map(\.number))
+        // Previews, and the caption as a picture.
+        let binary: Set = [125, 200, 201, 202]
+        var found: [(record: Int, number: Int, value: [UInt8])] = []
+        for (record, number, value) in IIMDatasets(rest: ByteReader(bytes)) {
+            switch record {
+            case 1 where number == 90: break
+            case 2 where replaced.contains(number): break
+            case 2 where !binary.contains(number): found.append((record, number, Array(iptcText(raw: value).utf8)))
+            default: found.append((record, number, Array(value)))
+            }
+        }
+        found += stated.flatMap { number, texts in texts.map { (2, number, Array($0.utf8.prefix(0x7FFF))) } }
+        let utf8: [UInt8] = [IIMDatasets.marker, 1, 90, 0, 3, 0x1B, 0x25, 0x47]
+        return found.enumerated().sorted { ($0.element.record, $0.offset) < ($1.element.record, $1.offset) }
+            .reduce(into: utf8) { result, dataset in
+                let (record, number, value) = dataset.element
+                // Longer ones have a count of bytes for their length in place of it.
+                let length = value.count < 0x8000 ? bigEndian(value.count, 2) : [0x80, 4] + bigEndian(value.count, 4)
+                result += [IIMDatasets.marker, UInt8(record), UInt8(number)] + length + value
+            }
+    }
 }
 
 /// The datasets of an IIM block: 0x1C, record, number, length, value.
@@ -100,6 +160,16 @@ private struct PhotoshopResources: Sequence, IteratorProtocol {
         if length % 2 == 1 { _ = rest.take(1) }
         return (identifier, data)
     }
+
+    /// A resource without a name.
+    static func bytes(_ identifier: Int, _ data: some Collection<UInt8>) -> [UInt8] {
+        signature + bigEndian(identifier, 2) + [0, 0] + bigEndian(data.count, 4) + data
+            + (data.count % 2 == 0 ? [] : [0])
+    }
+}
+
+private func bigEndian(_ value: Int, _ count: Int) -> [UInt8] {
+    (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
 }
 
 /// Takes bytes from the front of a slice, and nothing when there are too few.

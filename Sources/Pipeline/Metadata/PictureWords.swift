@@ -2,9 +2,7 @@
 
 /// Title, caption, artist and copyright, as plain text that has been through `Rights.cleaned`.
 package struct PictureWords: Hashable, Sendable, Codable {
-    /// XMP `dc:title`, IPTC object name.
     package var title: String?
-    /// XMP `dc:description`, IPTC caption, EXIF ImageDescription.
     package var caption: String?
     package var artist: String?
     package var copyright: String?
@@ -15,13 +13,13 @@ package struct PictureWords: Hashable, Sendable, Codable {
 
     /// Reads the blocks of a picture. What XMP says counts more than what IPTC says, and that more than EXIF.
     package init(xmp: [UInt8]?, exif: [UInt8]?, iptc: [UInt8]?) {
-        let blocks = [
-            xmp.map { PictureWords(xmp: $0) }, iptc.map { PictureWords(iptc: $0) }, exif.map { PictureWords(exif: $0) },
-        ].compactMap(\.self)
-        title = blocks.lazy.compactMap(\.title).first
-        caption = blocks.lazy.compactMap(\.caption).first
-        let rights = [xmp.map { Rights(xmp: $0) }, exif.map { Rights(exif: $0) }, iptc.map { Rights(iptc: $0) }]
-            .compactMap(\.self).reduce(Rights()) { $0.merged(over: $1) }
+        let (xmp, exif, iptc) = (
+            xmp.map { Statements(xmp: $0) }, exif.map { Statements(exif: $0) }, iptc.map { Statements(iptc: $0) }
+        )
+        let words = [xmp, iptc, exif].compactMap(\.self).reduce(Statements()) { $0.merged(over: $1) }
+        (title, caption) = (words.title, words.caption)
+        // Of rights EXIF knows more than IPTC.
+        let rights = [xmp, exif, iptc].compactMap(\.self?.rights).reduce(Rights()) { $0.merged(over: $1) }
         artist = rights.creator.isEmpty ? nil : rights.creator.joined(separator: ", ")
         copyright = rights.copyright
     }

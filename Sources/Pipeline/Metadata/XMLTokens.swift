@@ -29,6 +29,10 @@ struct XMLTokens: Sequence, IteratorProtocol {
     private let bytes: [UInt8]
     private var position = 0
     private var pendingEnd: String?
+    /// Where the last token is; nothing for the end of an empty element.
+    private(set) var range = 0..<0
+    /// Where the attributes of the last start tag are, each with its name and quotes.
+    private(set) var attributeRanges: [Range<Int>] = []
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -37,11 +41,15 @@ struct XMLTokens: Sequence, IteratorProtocol {
     mutating func next() -> XMLToken? {
         if let name = pendingEnd {
             pendingEnd = nil
+            range = position..<position
             return .end(name: name)
         }
         while position < bytes.count {
-            guard bytes[position] == .lessThan else { return text() }
-            if let token = markup() { return token }
+            let start = position
+            if let token = bytes[position] == .lessThan ? markup() : text() {
+                range = start..<position
+                return token
+            }
         }
         return nil
     }
@@ -94,13 +102,18 @@ struct XMLTokens: Sequence, IteratorProtocol {
         guard peek?.canStartXMLName == true else { return nil }
         let name = self.name()
         var attributes: [XMLAttribute] = []
+        attributeRanges = []
         while let byte = peek, byte != .lessThan {
             if byte == .greaterThan {
                 position += 1
                 if bytes[position - 2] == .slash { pendingEnd = name }
                 return .start(name: name, attributes: attributes)
             } else if byte.canStartXMLName {
-                if let attribute = attribute(), attributes.count < Self.mostAttributes { attributes.append(attribute) }
+                let start = position
+                if let attribute = attribute(), attributes.count < Self.mostAttributes {
+                    attributes.append(attribute)
+                    attributeRanges.append(start..<position)
+                }
             } else {
                 position += 1
             }

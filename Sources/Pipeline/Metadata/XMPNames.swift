@@ -23,7 +23,7 @@ struct XMPName {
 }
 
 enum XMPProperty {
-    case creator, copyright, credit, usageTerms, webStatement, licence, licensorURL, title, caption
+    case creator, copyright, credit, usageTerms, webStatement, licence, licensorURL, title, caption, keywords
 
     init?(_ name: XMPName) {
         switch (name.namespace, name.local) {
@@ -31,6 +31,7 @@ enum XMPProperty {
         case (.dublinCore, "rights"): self = .copyright
         case (.dublinCore, "title"): self = .title
         case (.dublinCore, "description"): self = .caption
+        case (.dublinCore, "subject"): self = .keywords
         case (.photoshop, "Credit"): self = .credit
         case (.xmpRights, "UsageTerms"): self = .usageTerms
         case (.xmpRights, "WebStatement"): self = .webStatement
@@ -38,5 +39,41 @@ enum XMPProperty {
         case (.plus, "LicensorURL"): self = .licensorURL
         default: return nil
         }
+    }
+}
+
+/// What the prefixes of names stand for, in the elements that are open.
+/// Namespaces in XML: https://www.w3.org/TR/xml-names/
+struct XMPScopes {
+    private var scopes: [[String: XMPNamespace]] = []
+
+    mutating func open(_ attributes: [XMLAttribute]) {
+        var namespaces: [String: XMPNamespace] = [:]
+        for attribute in attributes where attribute.name.hasPrefix("xmlns") {
+            let (prefix, local) = split(attribute.name)
+            guard prefix == "xmlns" || attribute.name == "xmlns" else { continue }
+            namespaces[prefix.isEmpty ? "" : local] = XMPNamespace(rawValue: attribute.value) ?? .other
+        }
+        scopes.append(namespaces)
+    }
+
+    /// Closes all but the outermost ones.
+    mutating func close(allBut count: Int) { scopes.removeSubrange(count...) }
+
+    /// A default namespace holds for elements, not for attributes.
+    func resolved(_ name: String, isAttribute: Bool) -> XMPName {
+        let (prefix, local) = split(name)
+        if prefix.isEmpty && isAttribute { return XMPName(namespace: .other, local: local) }
+        return XMPName(namespace: namespace(prefix), local: local)
+    }
+
+    private func namespace(_ prefix: String) -> XMPNamespace {
+        if prefix == "xml" { return .xml }
+        return scopes.reversed().lazy.compactMap { $0[prefix] }.first ?? .other
+    }
+
+    private func split(_ name: String) -> (prefix: String, local: String) {
+        guard let colon = name.firstIndex(of: ":") else { return ("", name) }
+        return (String(name[..<colon]), String(name[name.index(after: colon)...]))
     }
 }

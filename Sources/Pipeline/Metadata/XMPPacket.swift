@@ -1,23 +1,26 @@
-// Writes rights as XMP: as a packet of their own, or into one that is there.
+// Writes statements as XMP: as a packet of their own, or into one that is there.
 // https://developer.adobe.com/xmp/docs/xmp-specifications/ part 1 (RDF form).
 
-extension Rights {
-    /// A minimal packet with these rights and nothing else, as UTF-8. It is valid, if pointless, when they are empty.
+/// What is around every packet.
+let (xmpHeader, xmpTrailer) = ("<?xpacket begin=\"\u{FEFF}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>", "<?xpacket end=\"w\"?>")
+
+extension Statements {
+    /// A minimal packet with these statements and nothing else, as UTF-8. It is valid, if pointless, when they are empty.
     package func xmpPacket() -> [UInt8] {
         let opening = [
-            "<?xpacket begin=\"\u{FEFF}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>",
+            xmpHeader,
             "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">",
             "<rdf:RDF xmlns:rdf=\"\(XMPNamespace.rdf.rawValue)\">",
         ]
-        let closing = ["</rdf:RDF>", "</x:xmpmeta>", "<?xpacket end=\"w\"?>"]
+        let closing = ["</rdf:RDF>", "</x:xmpmeta>", xmpTrailer]
         return Array((opening + description() + closing).joined(separator: "\n").utf8)
     }
 
-    /// A packet with these rights besides what it says already; a value that it has stays.
+    /// A packet with these statements besides what it says already; a value that it has stays.
     /// - Returns: nil if nothing can be added to it, because it is not XMP as programs write it, or has one of the
     ///   properties without a value: programs refuse a packet that has a property twice.
     package func added(toXMP packet: [UInt8]) -> [UInt8]? {
-        let present = Rights(xmp: packet)
+        let present = Statements(xmp: packet)
         let missing = lacking(in: present)
         guard packet.count <= Self.largestToAdd, let end = closingTag(in: packet),
             !missing.xmpProperties().contains(where: { $0.isNamed(in: packet) })
@@ -25,7 +28,7 @@ extension Rights {
         let lines = missing.description(declaresRDF: true).joined(separator: "\n") + "\n"
         let result = packet[..<end] + Array(lines.utf8) + packet[end...]
         // Whoever reads it must find them.
-        return Rights(xmp: Array(result)) == present.merged(over: self) ? Array(result) : nil
+        return Statements(xmp: Array(result)) == present.merged(over: self) ? Array(result) : nil
     }
 
     /// Bytes of a packet beyond which it is not worth the time to add to it.
@@ -58,7 +61,7 @@ private struct XMPLine {
     }
 }
 
-extension Rights {
+extension Statements {
     /// The lines of an element that describes the picture.
     /// - Parameter declaresRDF: the prefix `rdf` may mean something else where it goes.
     private func description(declaresRDF: Bool = false) -> [String] {
@@ -71,25 +74,31 @@ extension Rights {
 
     /// The properties that have a value once it is cleaned, in the order of the packet.
     private func xmpProperties() -> [XMPLine] {
-        let creators = creator.compactMap(Rights.cleaned).prefix(Rights.mostCreators)
+        let creators = rights.creator.compactMap(Rights.cleaned).prefix(Rights.mostCreators)
+        let keywords = keywords.compactMap(Rights.cleaned).prefix(Self.mostKeywords)
         return [
-            creators.isEmpty ? nil : XMPLine(namespace: .dublinCore, xml: sequence("dc:creator", Array(creators))),
-            copyright.flatMap(Rights.cleaned).map {
+            title.flatMap(Rights.cleaned).map { XMPLine(namespace: .dublinCore, xml: alternatives("dc:title", $0)) },
+            caption.flatMap(Rights.cleaned).map {
+                XMPLine(namespace: .dublinCore, xml: alternatives("dc:description", $0))
+            },
+            keywords.isEmpty ? nil : XMPLine(namespace: .dublinCore, xml: list("Bag", of: "dc:subject", keywords)),
+            creators.isEmpty ? nil : XMPLine(namespace: .dublinCore, xml: list("Seq", of: "dc:creator", creators)),
+            rights.copyright.flatMap(Rights.cleaned).map {
                 XMPLine(namespace: .dublinCore, xml: alternatives("dc:rights", $0))
             },
-            credit.flatMap(Rights.cleaned).map { XMPLine(namespace: .photoshop, xml: element("photoshop:Credit", $0)) },
-            usageTerms.flatMap(Rights.cleaned).map {
+            rights.credit.flatMap(Rights.cleaned).map { XMPLine(namespace: .photoshop, xml: element("photoshop:Credit", $0)) },
+            rights.usageTerms.flatMap(Rights.cleaned).map {
                 XMPLine(namespace: .xmpRights, xml: alternatives("xmpRights:UsageTerms", $0))
             },
-            webStatement.flatMap(Rights.cleanedAddress).map {
+            rights.webStatement.flatMap(Rights.cleanedAddress).map {
                 XMPLine(namespace: .xmpRights, xml: element("xmpRights:WebStatement", $0))
             },
-            licence.flatMap(Rights.cleanedAddress).map(licenceLine),
+            rights.licence.flatMap(Rights.cleanedAddress).map(licenceLine),
         ].compactMap(\.self)
     }
 
     private func licenceLine(_ address: String) -> XMPLine {
-        guard licenceNamesLicensor else {
+        guard rights.licenceNamesLicensor else {
             return XMPLine(namespace: .creativeCommons, xml: "<cc:license rdf:resource=\"\(escaped(address))\"/>")
         }
         let licensor = "<rdf:li rdf:parseType=\"Resource\">\(element("plus:LicensorURL", address))</rdf:li>"
@@ -118,8 +127,8 @@ private func element(_ name: String, _ value: String) -> String {
     "<\(name)>\(escaped(value))</\(name)>"
 }
 
-private func sequence(_ name: String, _ values: [String]) -> String {
-    "<\(name)><rdf:Seq>" + values.map { element("rdf:li", $0) }.joined() + "</rdf:Seq></\(name)>"
+private func list(_ kind: String, of name: String, _ values: some Sequence<String>) -> String {
+    "<\(name)><rdf:\(kind)>" + values.map { element("rdf:li", $0) }.joined() + "</rdf:\(kind)></\(name)>"
 }
 
 private func alternatives(_ name: String, _ value: String) -> String {

@@ -5,14 +5,14 @@ extension Rights {
     /// The rights that an XMP packet states about the picture itself. What it says of ingredients or of the picture's
     /// history does not count. Never fails: what is malformed is ignored, and a packet in UTF-16 states nothing.
     package init(xmp: [UInt8]) {
-        self = XMPReader(xmp).rights
+        self = Statements(xmp: xmp).rights
     }
 }
 
-extension PictureWords {
-    /// The title and the caption that an XMP packet gives the picture, by the same rules.
-    init(xmp: [UInt8]) {
-        self = XMPReader(xmp).words
+extension Statements {
+    /// What an XMP packet states about the picture, by the same rules.
+    package init(xmp: [UInt8]) {
+        self = XMPReader(xmp).statements
     }
 }
 
@@ -71,7 +71,6 @@ private struct XMPReader {
     private struct Element {
         var name: String
         var role: XMPRole
-        var namespaces: [String: XMPNamespace]
     }
 
     private struct Value {
@@ -79,9 +78,9 @@ private struct XMPReader {
         var isDefault: Bool
     }
 
-    private(set) var rights = Rights()
-    private(set) var words = PictureWords()
+    private(set) var statements = Statements()
     private var open: [Element] = []
+    private var scopes = XMPScopes()
     private var ignoredDepth = 0
     /// The text of the innermost property or item so far, and the finished values of the open property.
     private var text = ""
@@ -105,11 +104,12 @@ private struct XMPReader {
             return
         }
         let parent = open.last?.role ?? .outside
-        open.append(Element(name: name, role: .irrelevant, namespaces: declarations(in: attributes)))
-        let role = parent.child(resolved(name, isAttribute: false))
+        open.append(Element(name: name, role: .irrelevant))
+        scopes.open(attributes)
+        let role = parent.child(scopes.resolved(name, isAttribute: false))
         open[open.count - 1].role = role
         if role.readsAttributes {
-            begin(role, attributes.map { (name: resolved($0.name, isAttribute: true), value: $0.value) })
+            begin(role, attributes.map { (name: scopes.resolved($0.name, isAttribute: true), value: $0.value) })
         }
     }
 
@@ -152,6 +152,7 @@ private struct XMPReader {
         if index < open.count - 1 { text = "" }
         let role = open[index].role
         open.removeSubrange(index...)
+        scopes.close(allBut: index)
         finish(role)
     }
 
@@ -168,10 +169,15 @@ private struct XMPReader {
     }
 
     private mutating func finishValue(isDefault: Bool) {
-        if let clean = Rights.cleaned(text), values.count < Rights.mostCreators {
+        if let clean = Rights.cleaned(text), values.count < Statements.mostKeywords {
             values.append(Value(text: clean, isDefault: isDefault))
         }
         text = ""
+    }
+
+    private var rights: Rights {
+        get { statements.rights }
+        set { statements.rights = newValue }
     }
 
     private mutating func state(_ property: XMPProperty, _ text: String) {
@@ -182,15 +188,16 @@ private struct XMPReader {
     private mutating func state(_ property: XMPProperty, _ values: [Value]) {
         guard let value = (values.first(where: \.isDefault) ?? values.first)?.text else { return }
         switch property {
-        case .creator: if rights.creator.isEmpty { rights.creator = values.map(\.text) }
+        case .creator: if rights.creator.isEmpty { rights.creator = values.prefix(Rights.mostCreators).map(\.text) }
         case .copyright: rights.copyright = rights.copyright ?? value
         case .credit: rights.credit = rights.credit ?? value
         case .usageTerms: rights.usageTerms = rights.usageTerms ?? value
         case .webStatement: rights.webStatement = rights.webStatement ?? Rights.cleanedAddress(value)
         case .licence: stateLicence(value, namesLicensor: false)
         case .licensorURL: stateLicence(value, namesLicensor: true)
-        case .title: words.title = words.title ?? value
-        case .caption: words.caption = words.caption ?? value
+        case .title: statements.title = statements.title ?? value
+        case .caption: statements.caption = statements.caption ?? value
+        case .keywords: if statements.keywords.isEmpty { statements.keywords = values.map(\.text) }
         }
     }
 
@@ -203,35 +210,7 @@ private struct XMPReader {
     }
 }
 
-// Namespaces in XML: https://www.w3.org/TR/xml-names/
 extension XMPReader {
-    private func declarations(in attributes: [XMLAttribute]) -> [String: XMPNamespace] {
-        var namespaces: [String: XMPNamespace] = [:]
-        for attribute in attributes where attribute.name.hasPrefix("xmlns") {
-            let (prefix, local) = split(attribute.name)
-            guard prefix == "xmlns" || attribute.name == "xmlns" else { continue }
-            namespaces[prefix.isEmpty ? "" : local] = XMPNamespace(rawValue: attribute.value) ?? .other
-        }
-        return namespaces
-    }
-
-    /// A default namespace holds for elements, not for attributes.
-    private func resolved(_ name: String, isAttribute: Bool) -> XMPName {
-        let (prefix, local) = split(name)
-        if prefix.isEmpty && isAttribute { return XMPName(namespace: .other, local: local) }
-        return XMPName(namespace: namespace(prefix), local: local)
-    }
-
-    private func namespace(_ prefix: String) -> XMPNamespace {
-        if prefix == "xml" { return .xml }
-        return open.reversed().lazy.compactMap { $0.namespaces[prefix] }.first ?? .other
-    }
-
-    private func split(_ name: String) -> (prefix: String, local: String) {
-        guard let colon = name.firstIndex(of: ":") else { return ("", name) }
-        return (String(name[..<colon]), String(name[name.index(after: colon)...]))
-    }
-
     private func isDefaultLanguage(_ name: XMPName, _ value: String) -> Bool {
         name.namespace == .xml && name.local == "lang" && value == "x-default"
     }

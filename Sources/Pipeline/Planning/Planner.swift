@@ -185,14 +185,15 @@ package struct Planner: Sendable {
     }
 
     func context(of path: StagePath, scale: Int, _ measurements: [StagePath: Measurement]) -> PlanContext {
-        var fields = TextFields()
-        if let subject {
-            let rendition = path.rendition.map { pipeline.renditions[$0].saved(as: subject.source) }
-            fields = TextFields(
-                subject.values, rendition: rendition.map { ($0.name, $0.save.format.fileExtension) }, scale: scale)
-        }
-        return PlanContext(
-            scale: Double(scale), assets: assets, measurement: measurements[path], fields: fields)
+        let fields = fields(rendition: path.rendition.map { pipeline.renditions[$0] }, scale: scale)
+        return PlanContext(scale: Double(scale), assets: assets, measurement: measurements[path], fields: fields)
+    }
+
+    private func fields(rendition: Rendition?, scale: Int) -> TextFields {
+        guard let subject else { return TextFields() }
+        let saved = rendition?.saved(as: subject.source)
+        return TextFields(
+            subject.values, rendition: saved.map { ($0.name, $0.save.format.fileExtension) }, scale: scale)
     }
 
     /// - Parameters:
@@ -202,8 +203,11 @@ package struct Planner: Sendable {
         _ rendition: Rendition, at index: Int, scale: Int, steps: [PlannedStage], from start: PictureInfo
     ) throws(PlanFailure) -> RenditionPlan {
         let (output, background) = try saved(steps.last?.output ?? start, rendition)
+        let (statements, empty) = rendition.save.metadata.texts.filled(
+            fields(rendition: rendition, scale: scale), on: output.size)
         return RenditionPlan(
-            rendition: rendition, index: index, scale: scale, steps: steps, output: output, background: background)
+            rendition: rendition, index: index, scale: scale, steps: steps, output: output, background: background,
+            statements: statements, emptyFields: empty)
     }
 
     private func saved(
@@ -354,6 +358,7 @@ package struct Planner: Sendable {
         warnings += enlargements(shared, "the shared stages")
         for rendition in renditions { warnings += enlargements(rendition.steps, "'\(rendition.title)'") }
         warnings += (shared + renditions.flatMap(\.steps)).flatMap(\.plan.warnings)
+        warnings += renditions.compactMap { Warning(emptyFields: $0.emptyFields, in: "metadata") }
         // Several scales, and several formats of one rendition, have the same to say.
         var seen: Set<Warning> = []
         return warnings.filter { seen.insert($0).inserted }

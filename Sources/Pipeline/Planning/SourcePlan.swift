@@ -107,6 +107,10 @@ package struct RenditionPlan: Sendable {
     package fileprivate(set) var output: PictureInfo
     /// What it is drawn on, because its format has no alpha.
     package let background: Ink?
+    /// What its metadata state anew.
+    package let statements: Statements
+    /// The fields in them that have neither a value nor a default.
+    let emptyFields: [String]
 
     /// What the first stage scales to, if it does that and nothing before. Nil if it has something else to do with a
     /// picture that has the size already: that is no reason to hold a copy.
@@ -118,7 +122,7 @@ package struct RenditionPlan: Sendable {
     }
 
     package var format: OutputFormat { rendition.save.format }
-    package var policy: MetadataPolicy { rendition.save.metadata }
+    package var keptMetadata: KeptMetadata { rendition.save.metadata.kept }
     /// Its title in messages: `thumb@2x`, `photo 320w`.
     package var title: String { rendition.title + scaleSuffix(scale) }
 }

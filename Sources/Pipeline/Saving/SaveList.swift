@@ -112,8 +112,6 @@ struct SameFormatGroup: ParameterGroup {
             "quality", in: 1...100,
             "How good the picture is, if it is \(alternatives(OutputFormat.ratedByQuality.map(\.asSource.title))); default: the format's own."
         )
-        let _ = p.optional("background", OpaqueColor(.white), "What a format without alpha draws the picture on.")
-        let _ = p.optional(
-            "metadata", MetadataPolicy.copyright, "Which metadata stays: copyright, artist and licence; all; or none.")
+        _ = CommonSaveOptions(&p)
     }
 }

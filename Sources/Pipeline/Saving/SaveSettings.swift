@@ -1,12 +1,5 @@
 // `save`: the format of a rendition and its options, checked per format.
 
-/// What happens to the metadata of a source.
-package enum MetadataPolicy: String, ParameterWord {
-    /// Copyright, artist and licence stay; GPS and the rest go.
-    case copyright
-    case keep, strip
-}
-
 /// How a rendition is saved.
 package struct SaveSettings: Sendable {
     /// The format with its own options.
@@ -25,18 +18,30 @@ private struct SaveGroup<Format: OutputFormatDeclaration>: ParameterGroup {
     init(_ p: inout Parameters) {
         let _: SaveFormat = p.required("format", "The file format.")
         let encoding = Format(&p)
-        let background = p.optional(
-            "background", OpaqueColor(.white), "What a format without alpha draws the picture on.")
-        let metadata = p.optional(
-            "metadata", MetadataPolicy.copyright, "Which metadata stays: copyright, artist and licence; all; or none.")
-        settings = SaveSettings(encoding: encoding, background: background.color, metadata: metadata)
+        let common = CommonSaveOptions(&p)
+        settings = SaveSettings(encoding: encoding, background: common.background, metadata: common.metadata)
+    }
+}
+
+/// The options that all formats share.
+struct CommonSaveOptions {
+    let background: Color
+    let metadata: MetadataPolicy
+
+    init(_ p: inout Parameters) {
+        background =
+            p.optional("background", OpaqueColor(.white), "What a format without alpha draws the picture on.").color
+        metadata = p.optional(
+            "metadata", MetadataPolicy(),
+            "Which metadata stay: copyright, artist and licence; all but the location; all; or none. A mapping with `keep` and `set` states some anew."
+        )
     }
 }
 
 extension SaveSettings: ParameterValue {
     package static var expectation: String { "a mapping such as { format: jpeg, quality: 82 }" }
     package static var placeholder: SaveSettings {
-        SaveSettings(encoding: Parameters.usual(JPEGOutput.self), background: .white, metadata: .copyright)
+        SaveSettings(encoding: Parameters.usual(JPEGOutput.self), background: .white, metadata: MetadataPolicy())
     }
     package var written: String { "{ format: \(format.rawValue) }" }
 

@@ -67,13 +67,14 @@ package struct TextTemplate: Hashable, Sendable {
         case "caption": return .caption
         case "artist": return .artist
         case "copyright": return .copyright
+        case "year": return .name(.date(format: "%Y"))
         default: break
         }
         let name = "date-taken"
         guard written == name || written.hasPrefix(name + ":") else {
             return .name(
                 try NameTemplate.field(
-                    written, besides: ["date-taken:%d.%m.%Y", "title", "caption", "artist", "copyright"]))
+                    written, besides: ["year", "date-taken:%d.%m.%Y", "title", "caption", "artist", "copyright"]))
         }
         let format = String(written.dropFirst(name.count + 1))
         try NameTemplate.checkDate(format, field: name)
@@ -241,6 +242,23 @@ extension TextTemplate {
     }
 
     private static let cutText = "only the first \(longest) characters of the text are drawn"
+    /// The words for metadata, where values are as they are.
+    /// - Returns: also the fields that have neither a value nor a default.
+    func stated(_ fields: TextFields, on size: PixelSize) -> (text: String, empty: [String]) {
+        var (text, empty): (String, [String]) = ("", [])
+        for part in parts {
+            switch part {
+            case .literal(let words): text += words
+            case .field(let field, let fallback, let written):
+                if let words = fields.value(of: field, on: size) ?? fallback {
+                    text += words
+                } else {
+                    empty.append(written)
+                }
+            }
+        }
+        return (text, empty)
+    }
 
     /// A value within marks that keep its direction to itself. Marks that would close them are left out.
     private static func isolated(_ value: String, atMost count: Int) -> String {

@@ -143,14 +143,6 @@ extension TextDeclaration {
 extension FilledText {
     /// What a plan says of the words.
     fileprivate func warnings(stage: String) -> [Warning] {
-        var warnings = cuts.map { Warning(.textCut, "'\(stage)': \($0)") }
-        if !empty.isEmpty {
-            warnings.append(
-                Warning(
-                    .emptyText,
-                    "'\(stage)': \(empty.joined(separator: ", ")) \(empty.count == 1 ? "has" : "have") no value; write a default after a bar, as in {title|untitled}"
-                ))
-        }
-        return warnings
+        cuts.map { Warning(.textCut, "'\(stage)': \($0)") } + [Warning(emptyFields: empty, in: stage)].compactMap(\.self)
     }
 }

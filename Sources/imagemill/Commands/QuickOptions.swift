@@ -6,7 +6,11 @@ extension SaveFormat: ExpressibleByArgument {
     package init?(argument: String) { self.init(word: argument.lowercased()) }
 }
 
-extension MetadataPolicy: ExpressibleByArgument {}
+extension MetadataPolicy: ExpressibleByArgument {
+    package init?(argument: String) { self.init(word: argument) }
+
+    package static var allValueStrings: [String] { words.map(\.word) }
+}
 
 /// A pipeline with one rendition, described by options instead of a file.
 struct QuickOptions: ParsableArguments {
@@ -25,7 +29,7 @@ struct QuickOptions: ParsableArguments {
     @Option(help: "How good the result is, 1 to 100. Default: the format's own.")
     var quality: Int?
 
-    @Option(help: "Which metadata stays: copyright, keep (all) or strip (none). Default: copyright.")
+    @Option(help: "Which metadata stay: copyright, all-but-location, keep (all) or strip (none). Default: copyright.")
     var metadata: MetadataPolicy?
 
     @Flag(
@@ -75,7 +79,7 @@ struct QuickOptions: ParsableArguments {
         let list = stages.isEmpty ? "" : "    stages:\n" + stages.map { "      - \($0)\n" }.joined()
         let save =
             ["format: \((format ?? .format(.webp)).rawValue)"]
-            + [quality.map { "quality: \($0)" }, metadata.map { "metadata: \($0.rawValue)" }].compactMap(\.self)
+            + [quality.map { "quality: \($0)" }, metadata.map { "metadata: \($0.written)" }].compactMap(\.self)
         return "renditions:\n  picture:\n\(list)    save: { \(save.joined(separator: ", ")) }\n"
     }
 

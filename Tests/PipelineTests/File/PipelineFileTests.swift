@@ -16,7 +16,7 @@ struct PipelineFileTests {
         #expect(rendition.name == "web")
         #expect(rendition.scales == [1])
         #expect(rendition.save.background == .white)
-        #expect(rendition.save.metadata == .copyright)
+        #expect(rendition.save.metadata == MetadataPolicy())
     }
 
     @Test

@@ -15,7 +15,7 @@ struct RenditionExpansionTests {
         )
         #expect(made.map(\.title) == ["photo 320w", "photo 320w", "photo 640w", "photo 640w"])
         #expect(made.map(\.save.format) == [.webp, .jpeg, .webp, .jpeg])
-        #expect(made.allSatisfy { $0.save.metadata == .strip && $0.stages.map(\.name) == ["grayscale", "resize"] })
+        #expect(made.allSatisfy { $0.save.metadata.kept == .none && $0.stages.map(\.name) == ["grayscale", "resize"] })
         #expect(made.allSatisfy { $0.template.text == "{stem}-{width}.{ext}" })
 
         let written = try rendition(
@@ -72,7 +72,7 @@ struct RenditionExpansionTests {
         let facts = SourceFacts(format: source, size: PixelSize(40, 30), hasAlpha: alpha)
         let made = try plan("renditions: { a: { save: { format: same, quality: 33, metadata: keep } } }", facts)
             .renditions[0]
-        #expect(made.format == saved && made.policy == .keep)
+        #expect(made.format == saved && made.keptMetadata == .all)
         let isRated = saved.declaration.isRatedByQuality
         switch made.rendition.save.encoding {
         case let options as JPEGOutput: #expect(options.quality == 33)

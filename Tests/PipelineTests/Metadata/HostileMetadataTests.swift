@@ -129,7 +129,7 @@ struct HostileMetadataTests {
 }
 
 /// SplitMix64: the same numbers on every run. https://prng.di.unimi.it/splitmix64.c
-private struct FixedGenerator: RandomNumberGenerator {
+struct FixedGenerator: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

@@ -4,7 +4,7 @@ import Testing
 
 struct XMPPacketTests {
     private func roundTrip(_ rights: Rights) -> Rights {
-        Rights(xmp: rights.xmpPacket())
+        Rights(xmp: Statements(rights: rights).xmpPacket())
     }
 
     @Test func `a packet holds the rights in their customary form and nothing else`() {
@@ -34,12 +34,12 @@ struct XMPPacketTests {
             </x:xmpmeta>
             <?xpacket end="w"?>
             """
-        #expect(String(decoding: rights.xmpPacket(), as: UTF8.self) == expected)
+        #expect(String(decoding: Statements(rights: rights).xmpPacket(), as: UTF8.self) == expected)
     }
 
     @Test func `a licensor is written as a licensor`() {
         let packet = String(
-            decoding: Rights(licence: "https://l.example", licenceNamesLicensor: true).xmpPacket(), as: UTF8.self)
+            decoding: Statements(rights: Rights(licence: "https://l.example", licenceNamesLicensor: true)).xmpPacket(), as: UTF8.self)
         let structure =
             "<rdf:li rdf:parseType=\"Resource\"><plus:LicensorURL>https://l.example</plus:LicensorURL></rdf:li>"
         #expect(packet.contains("<plus:Licensor><rdf:Seq>\(structure)</rdf:Seq></plus:Licensor>"))
@@ -75,7 +75,7 @@ struct XMPPacketTests {
         let dirty = Rights(
             creator: ["A\u{0}na\u{8}"], copyright: "a\r\nb\u{1B}[31m", licence: "https://a.example/\u{7F}x")
         #expect(roundTrip(dirty) == Rights(creator: ["Ana"], copyright: "a\nb[31m", licence: "https://a.example/x"))
-        #expect(!dirty.xmpPacket().contains { $0 < 0x20 && $0 != 0x0A })
+        #expect(!Statements(rights: dirty).xmpPacket().contains { $0 < 0x20 && $0 != 0x0A })
     }
 
     @Test func `long values are cut on the way out`() {
@@ -85,19 +85,19 @@ struct XMPPacketTests {
     }
 
     @Test func `a packet of a packet is the same packet`() {
-        let packet = Rights(xmp: Array(XMPPackets.lightroom.utf8)).xmpPacket()
-        #expect(Rights(xmp: packet).xmpPacket() == packet)
+        let packet = Statements(rights: Rights(xmp: Array(XMPPackets.lightroom.utf8))).xmpPacket()
+        #expect(Statements(rights: Rights(xmp: packet)).xmpPacket() == packet)
     }
 
     @Test func `rights are added to a packet, and what it says stays`() throws {
-        let there = Rights(creator: ["Ana"], copyright: "© Ana").xmpPacket()
+        let there = Statements(rights: Rights(creator: ["Ana"], copyright: "© Ana")).xmpPacket()
         let more = Rights(creator: ["Ben"], copyright: "© Ben", credit: "C", licence: "https://f.example/")
-        let packet = try #require(more.added(toXMP: there))
+        let packet = try #require(Statements(rights: more).added(toXMP: there))
         #expect(
             Rights(xmp: packet)
                 == Rights(creator: ["Ana"], copyright: "© Ana", credit: "C", licence: "https://f.example/"))
         #expect(String(decoding: packet, as: UTF8.self).hasSuffix("</rdf:RDF>\n</x:xmpmeta>\n<?xpacket end=\"w\"?>"))
-        #expect(Rights().added(toXMP: there).map { Rights(xmp: $0) } == Rights(xmp: there))
+        #expect(Statements(rights: Rights()).added(toXMP: there).map { Rights(xmp: $0) } == Rights(xmp: there))
     }
 
     private static func packet(_ properties: String, prefix: String = "rdf", end: String = "") -> String {
@@ -113,7 +113,7 @@ struct XMPPacketTests {
     ])
     func `rights are added to a packet of other programs`(text: String) throws {
         let rights = Rights(copyright: "© Ana", licence: "https://f.example/")
-        let packet = try #require(rights.added(toXMP: Array(text.utf8)))
+        let packet = try #require(Statements(rights: rights).added(toXMP: Array(text.utf8)))
         #expect(Rights(xmp: packet) == rights)
     }
 
@@ -122,12 +122,12 @@ struct XMPPacketTests {
         "<dc:rights><rdf:Alt><rdf:li xml:lang='x-default'/></rdf:Alt></dc:rights>",
     ])
     func `a property that is there without a value is not written twice`(property: String) {
-        #expect(Rights(copyright: "© Ana").added(toXMP: Array(Self.packet(property).utf8)) == nil)
-        #expect(Rights(credit: "C").added(toXMP: Array(Self.packet(property).utf8)) != nil)
+        #expect(Statements(rights: Rights(copyright: "© Ana")).added(toXMP: Array(Self.packet(property).utf8)) == nil)
+        #expect(Statements(rights: Rights(credit: "C")).added(toXMP: Array(Self.packet(property).utf8)) != nil)
     }
 
     @Test(arguments: ["", "<x:xmpmeta", "<rdf:RDF/>", "no XMP </rdf:RDF> at all"])
     func `nothing is added to what is no packet`(text: String) {
-        #expect(Rights(copyright: "© Ana").added(toXMP: Array(text.utf8)) == nil)
+        #expect(Statements(rights: Rights(copyright: "© Ana")).added(toXMP: Array(text.utf8)) == nil)
     }
 }

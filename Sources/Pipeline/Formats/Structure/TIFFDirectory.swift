@@ -61,6 +61,7 @@ enum TIFFTag: Int {
     case copyright = 33_432
     case exifDirectory = 34_665
     case locationDirectory = 34_853
+    case makerNote = 37_500
     case pixelXDimension = 40_962
     case pixelYDimension = 40_963
     /// In DNG only.

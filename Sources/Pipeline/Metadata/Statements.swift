@@ -1,0 +1,36 @@
+// What the metadata of a picture say of it in words, as far as it is read and written here.
+
+/// Rights, title, caption and keywords of a picture. Each value is plain text that has been through `Rights.cleaned`.
+package struct Statements: Equatable, Sendable {
+    package var rights: Rights
+    /// XMP `dc:title`, IPTC object name.
+    package var title: String?
+    /// XMP `dc:description`, IPTC caption, EXIF ImageDescription.
+    package var caption: String?
+    /// XMP `dc:subject`, IPTC keywords.
+    package var keywords: [String]
+
+    package init(rights: Rights = Rights(), title: String? = nil, caption: String? = nil, keywords: [String] = []) {
+        (self.rights, self.title, self.caption, self.keywords) = (rights, title, caption, keywords)
+    }
+
+    /// True when nothing is said.
+    package var isEmpty: Bool { self == Statements() }
+
+    /// A list of keywords is cut after this many.
+    static let mostKeywords = 1000
+
+    /// These, with each value they lack taken from `other`. Lists are not mixed.
+    package func merged(over other: Statements) -> Statements {
+        Statements(
+            rights: rights.merged(over: other.rights), title: title ?? other.title, caption: caption ?? other.caption,
+            keywords: keywords.isEmpty ? other.keywords : keywords)
+    }
+
+    /// The values that `other` has not.
+    func lacking(in other: Statements) -> Statements {
+        Statements(
+            rights: rights.lacking(in: other.rights), title: other.title == nil ? title : nil,
+            caption: other.caption == nil ? caption : nil, keywords: other.keywords.isEmpty ? keywords : [])
+    }
+}

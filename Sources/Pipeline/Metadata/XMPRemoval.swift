@@ -1,0 +1,80 @@
+// Takes properties out of an XMP packet.
+
+/// Which properties are taken out.
+struct XMPRemoval {
+    /// What says where the picture was taken.
+    let location: Bool
+    /// Those that are stated anew.
+    let properties: Set<XMPProperty>
+
+    private static let deepestElement = 256
+
+    /// A packet without them. Comments and whatever is no XML go too.
+    /// - Returns: nil if the packet is not well-formed, and nobody can say what is in it.
+    func applied(to packet: [UInt8]) -> [UInt8]? {
+        var (tokens, scopes, open): (_, _, [String]) = (XMLTokens(packet), XMPScopes(), [])
+        var result = Array((xmpHeader + "\n").utf8)
+        // How many elements are open in `rdf:RDF`, and in the one that is being taken out.
+        var (rdf, removed): (Int?, Int?)
+        while let token = tokens.next() {
+            switch token {
+            case .start(let name, let attributes):
+                guard attributes.count < XMLTokens.mostAttributes, open.count < Self.deepestElement,
+                    name.utf8.count < XMLTokens.longestNameInBytes
+                else { return nil }
+                open.append(name)
+                scopes.open(attributes)
+                guard removed == nil else { continue }
+                let resolved = scopes.resolved(name, isAttribute: false)
+                if resolved.namespace == .rdf, resolved.local == "RDF" { rdf = rdf ?? open.count }
+                if isRemoved(resolved, isProperty: open.count - 2 == rdf) {
+                    removed = open.count
+                    continue
+                }
+                let isNode = open.count - 1 == rdf
+                let kept = zip(attributes, tokens.attributeRanges).filter { attribute, _ in
+                    !isRemoved(scopes.resolved(attribute.name, isAttribute: true), isProperty: isNode)
+                }
+                result += [UInt8(ascii: "<")] + name.utf8
+                for (_, range) in kept { result += [UInt8(ascii: " ")] + packet[range] }
+                result += packet[tokens.range].suffix(2).first == UInt8(ascii: "/") ? Array("/>".utf8) : Array(">".utf8)
+            case .end(let name):
+                guard open.popLast() == name else { return nil }
+                scopes.close(allBut: open.count)
+                if let depth = removed {
+                    if open.count < depth { removed = nil }
+                } else {
+                    result += packet[tokens.range]
+                }
+            case .text:
+                if removed == nil, !open.isEmpty { result += packet[tokens.range] }
+            }
+        }
+        guard open.isEmpty, rdf != nil else { return nil }
+        return result + Array(("\n" + xmpTrailer).utf8)
+    }
+
+    private func isRemoved(_ name: XMPName, isProperty: Bool) -> Bool {
+        if location, name.isOfLocation { return true }
+        return isProperty && name.property.map(properties.contains) ?? false
+    }
+}
+
+extension XMPName {
+    /// The property that an element or an attribute states.
+    fileprivate var property: XMPProperty? {
+        namespace == .plus && local == "Licensor" ? .licensorURL : XMPProperty(self)
+    }
+
+    /// Whether it says where the picture was taken, in whatever namespace: `exif:GPSLatitude`, `photoshop:City`,
+    /// `Iptc4xmpCore:Location`, `Iptc4xmpExt:LocationShown`, `drone-dji:AbsoluteAltitude`.
+    fileprivate var isOfLocation: Bool { saysLocation(local) }
+}
+
+/// Whether a name of metadata says where a picture was taken.
+package func saysLocation(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return ["gps", "latitude", "longitude", "altitude", "location"].contains { name.contains($0) }
+        || ["city", "state", "country", "countrycode", "countryname", "provincestate", "worldregion", "lat", "long", "lon"]
+            .contains(name)
+}

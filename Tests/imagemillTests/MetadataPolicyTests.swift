@@ -1,0 +1,141 @@
+// `metadata` of `save`, through the whole program.
+import Foundation
+import Pipeline
+import TestSupport
+import Testing
+import Vips
+
+@Suite struct MetadataPolicyTests {
+    private static let packet = """
+        <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+        <rdf:Description xmlns:exif="http://ns.adobe.com/exif/1.0/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"
+        xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/"
+        exif:GPSLatitude="52,31.1N" photoshop:City="Secret City" xmp:Rating="4">
+        <dc:description><rdf:Alt><rdf:li xml:lang="x-default">Harbor at night</rdf:li></rdf:Alt></dc:description>
+        <dc:title><rdf:Alt><rdf:li xml:lang="x-default">Harbor</rdf:li></rdf:Alt></dc:title>
+        <dc:subject><rdf:Bag><rdf:li>ships</rdf:li></rdf:Bag></dc:subject></rdf:Description></rdf:RDF></x:xmpmeta>
+        """
+
+    /// IPTC with a caption and a city, as a JPEG has it.
+    private static let iptc: [UInt8] = {
+        let data = [(120, "Harbor at night"), (25, "ships"), (90, "Secret City")].flatMap { number, text in
+            [0x1C, 2, UInt8(number), 0, UInt8(text.utf8.count)] + Array(text.utf8)
+        }
+        return Array("Photoshop 3.0\0".utf8) + Array("8BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, UInt8(data.count)] + data
+            + (data.count % 2 == 0 ? [] : [0])
+    }()
+
+    private func write(_ runner: CommandRunner, to path: String) async throws {
+        try await runner.save(path, as: "jpegsave_target") {
+            try TestPicture.make(width: 60, height: 40) { x, y in [UInt8(x), UInt8(y), 90] }.editingMetadata { editor in
+                editor.set("exif-ifd0-Copyright", string: "(c) Ann (ASCII)")
+                editor.set("exif-ifd0-Model", string: "Camera 7 (ASCII)")
+                editor.set("exif-ifd2-DateTimeOriginal", string: "2019:05:04 10:11:12 (ASCII)")
+                editor.set("exif-ifd3-GPSLatitude", string: "52/1 30/1 0/1 (GPS)")
+                editor.set("xmp-data", blob: Array(Self.packet.utf8))
+                editor.set("iptc-data", blob: Self.iptc)
+            }
+        }
+    }
+
+    private func statements(_ image: Image) -> (xmp: Statements, exif: Statements, iptc: Statements) {
+        (
+            image.blob("xmp-data").map { Statements(xmp: $0) } ?? Statements(),
+            image.blob("exif-data").map { Statements(exif: $0) } ?? Statements(),
+            image.blob("iptc-data").map { Statements(iptc: $0) } ?? Statements()
+        )
+    }
+
+    @Test(arguments: ["jpeg", "png", "webp", "avif", "tiff"])
+    func `all but the location stays, with captions and keywords, in each format`(format: String) async throws {
+        let runner = try CommandRunner()
+        try await write(runner, to: "in/a.jpg")
+        let result = try await runner.render(save: "{ format: \(format), metadata: all-but-location }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let name = try #require(runner.files().first { $0.hasPrefix("a.") })
+        let loader = format == "avif" ? "heifload_source" : "\(format)load_source"
+        try await runner.inspect("out/" + name, by: loader) { image in
+            let (xmp, exif, iptc) = statements(image)
+            #expect(xmp.caption == "Harbor at night" && xmp.title == "Harbor" && xmp.keywords == ["ships"])
+            #expect(image.blob("xmp-data").map { String(decoding: $0, as: UTF8.self).contains("xmp:Rating=\"4\"") } == true)
+            #expect(!image.fields.contains { $0.hasPrefix("exif-ifd3") }, "\(image.fields)")
+            if format != "tiff" {
+                #expect(exif.rights.copyright == "(c) Ann")
+                #expect(image.string("exif-ifd0-Model")?.hasPrefix("Camera 7") == true)
+            }
+            if format == "jpeg" { #expect(iptc.caption == "Harbor at night" && iptc.keywords == ["ships"]) }
+        }
+        let bytes = try runner.bytes("out/" + name)
+        for secret in ["Secret City", "GPS", "52,31"] {
+            #expect(bytes.firstRange(of: Array(secret.utf8)) == nil, "\(secret) in \(name)")
+        }
+        #expect(try runner.report()["a.jpg"]?.warnings.contains { $0.code == "metadata-removed" } == false)
+    }
+
+    private static let set =
+        "set: { credit: \"Müller/Agency\", copyright: \"© {year} {artist|Example} <all>\", keywords: [one, \"{stem}\"], title: \"{title}: {width}\" }"
+
+    @Test(arguments: ["jpeg", "png", "webp", "avif", "tiff"], ["copyright", "all-but-location", "all", "none"])
+    func `what is set is in each format, whatever stays of the source`(format: String, kept: String) async throws {
+        let runner = try CommandRunner()
+        try await write(runner, to: "in/a.jpg")
+        let result = try await runner.render(
+            stages: "[ { resize: { size: 30x } } ]", save: "{ format: \(format), metadata: { keep: \(kept), \(Self.set) } }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let name = try #require(runner.files().first { $0.hasPrefix("a.") })
+        let loader = format == "avif" ? "heifload_source" : "\(format)load_source"
+        try await runner.inspect("out/" + name, by: loader) { image in
+            let (xmp, exif, iptc) = statements(image)
+            let notice = "© 2019 Example <all>"
+            #expect(xmp.rights.credit == "Müller/Agency" && xmp.rights.copyright == notice)
+            #expect(xmp.keywords == ["one", "a"] && xmp.title == "Harbor: 30")
+            #expect((xmp.caption == "Harbor at night") == ["all-but-location", "all"].contains(kept))
+            // What is in two places says the same in both.
+            if format != "tiff" { #expect(exif.rights.copyright == notice) }
+            if format == "jpeg", kept.hasPrefix("all") {
+                #expect(iptc.rights.credit == "Müller/Agency" && iptc.keywords == ["one", "a"])
+                #expect(iptc.caption == "Harbor at night")
+            }
+        }
+    }
+
+    @Test func `what a field cannot fill is left as it was, and said; GIF cannot be given anything`() async throws {
+        let runner = try CommandRunner()
+        try await write(runner, to: "in/a.jpg")
+        try await runner.save("in/b.png", as: "pngsave_target") { try TestPicture.solid([1, 2, 3], width: 20, height: 20) }
+        try runner.folder.write(
+            """
+            renditions:
+              a: { save: { format: jpeg, metadata: { keep: all, set: { caption: "{artist}", credit: "By {artist|us}" } } } }
+              b: { save: { format: gif, metadata: { set: { credit: us } } } }
+            """, to: "p.yaml")
+        #expect(try await runner.run(["run", "p.yaml", "in", "-o", "out"]).exit == 0)
+        let report = try runner.report()
+        let warnings = try #require(report["a.jpg"]?.warnings)
+        #expect(warnings.contains { $0.code == "empty-text" && $0.message.contains("{artist} has no value") })
+        #expect(
+            warnings.contains {
+                $0.code == "metadata-lost" && $0.message.contains("'b': gif files cannot be given") && $0.message.contains("'set'")
+            })
+        try await runner.inspect("out/a-a.jpg", by: "jpegload_source") { image in
+            let xmp = image.blob("xmp-data").map { Statements(xmp: $0) }
+            #expect(xmp?.caption == "Harbor at night" && xmp?.rights.credit == "By us")
+        }
+        try await runner.inspect("out/b-a.jpg", by: "jpegload_source") { image in
+            #expect(image.blob("xmp-data").map { Statements(xmp: $0) }?.rights.credit == "By us")
+        }
+    }
+
+    @Test func `a change of the file's time or name makes what is set anew, if it depends on them`() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/b.png", as: "pngsave_target") { try TestPicture.solid([1, 2, 3], width: 20, height: 20) }
+        try runner.folder.write(
+            "renditions: { a: { save: { format: jpeg, metadata: { set: { title: \"{stem}\" } } } } }", to: "p.yaml")
+        #expect(try await runner.run(["run", "p.yaml", "in", "-o", "out", "--cache", "cache"]).exit == 0)
+        try FileManager.default.moveItem(atPath: runner.folder.path("in/b.png"), toPath: runner.folder.path("in/c.png"))
+        #expect(try await runner.run(["run", "p.yaml", "in", "-o", "out", "--cache", "cache"]).exit == 0)
+        try await runner.inspect("out/c.jpg", by: "jpegload_source") { image in
+            #expect(image.blob("xmp-data").map { Statements(xmp: $0) }?.title == "c")
+        }
+    }
+}

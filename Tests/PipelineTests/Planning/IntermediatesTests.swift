@@ -68,15 +68,15 @@ struct IntermediatesTests {
             ["49×23", "49×23", "40×19"]
         ),
         (
-            "overlay: { image: mark.svg, stages: [ { resize: { size: 100x } } ] }", ["120×60"],
-            ["120×60", "100×50", "100×50"]
+            "overlay: { image: mark.svg, stages: [ { resize: { size: 100x } } ] }", ["122×59"],
+            ["122×59", "100×50", "100×50"]
         ),
         (
             "composite: { layers: [ { image: mark.svg, width: 244 }, { layers: [ { image: mark.svg } ] } ] }",
             ["244×117", "24×12"], ["244×117", "24×12", "400×300"]
         ),
         // One that is stretched is drawn so large that neither side is enlarged.
-        ("mask: { image: mark.svg }", ["625×300"], ["400×300", "625×300"]),
+        ("mask: { image: mark.svg }", ["626×300"], ["400×300", "626×300"]),
         ("overlay: { image: red.png }", [], ["64×32"]),
     ])
     func `each stage lists the sizes in which it has vector assets drawn`(

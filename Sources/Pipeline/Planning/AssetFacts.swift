@@ -1,6 +1,6 @@
 /// An asset as far as planning needs it: upright, in sRGB.
 package struct AssetFacts: Hashable, Sendable, Codable {
-    /// Of a vector picture, `measuringFactor` times its size, which need not be whole pixels.
+    /// Pixels. A vector picture has `measuringFactor` times its size here, which need not be whole pixels.
     package let size: PixelSize
     /// From the `@Nx` of its name; of a vector picture, `measuringFactor` times that.
     package let pixelsPerPoint: Int

@@ -174,7 +174,8 @@ import Vips
         for (name, side) in [("out/a.png", 12), ("out/a@3x.png", 36)] {
             let found = try await grid(name)
             let wanted = try await drawn(Self.mark(), side)
-            #expect(found[side, side / 2][3] == 0 && found[side / 2, side / 2] == wanted[side / 2, side / 2])
+            let middles = zip(found[side / 2, side / 2], wanted[side / 2, side / 2])
+            #expect(found[side, side / 2][3] == 0 && middles.allSatisfy { abs($0 - $1) <= 2 })
         }
     }
 
@@ -301,7 +302,7 @@ import Vips
         }
         let first = try await run("out")
         #expect(try await run("again") == first)
-        #expect(try await runner.run("cache", "stats", "--cache", "cache").output.contains("1"))
+        #expect(try await runner.run("cache", "stats", "cache").output.contains("1 rendition"))
         try runner.folder.write(Self.mark("width='48' height='48'"), to: "mark.svg")
         let why = try await runner.run("run", "p.yaml", "in", "-o", "out", "--why", "in/a.jpg")
         #expect(why.output.contains("the asset 'mark.svg' has changed"), "\(why.output)")
@@ -322,6 +323,6 @@ import Vips
         try runner.folder.write(Self.pipeline, to: "p.yaml")
         #expect(try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan").exit == 0)
         let task = try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "out")
-        #expect(task.exit == 0 && runner.files() == ["b.png"], "\(task.errors)")
+        #expect(task.exit == 0 && runner.files().count == 1, "\(task.errors)")
     }
 }

@@ -39,6 +39,7 @@ package struct Composite: Stage {
         package var note: String { counted(canvas.layers.count, "layer") }
         package var isStreaming: Bool { false }
         package var intermediates: [PictureInfo] { canvas.intermediates }
+        package var drawings: [PixelSize] { canvas.drawings }
         package var warnings: [Warning] { canvas.warnings }
     }
 
@@ -115,7 +116,8 @@ struct LayerDeclaration: ParameterGroup {
 
     init(_ p: inout Parameters) {
         let isSource = p.optional("source", false, "The picture itself is drawn, as many points large as it is.")
-        let image: AssetPath? = p.optional("image", "An asset is drawn; its path is relative to the pipeline file.")
+        let image: AssetPath? = p.optional(
+            "image", "An asset is drawn, which may be an SVG; its path is relative to the pipeline file.")
         let color: Color? = p.optional(
             "color", "A rectangle of one color is drawn, as large as the canvas or as `width` and `height` say.")
         let text: TextLayer? = p.optional(
@@ -237,6 +239,7 @@ struct CanvasPlan: Sendable {
     var hasAlpha: Bool { !background.color.isOpaque || layers.contains { $0.blend.canClear } }
     var isGrey: Bool { background.color.isGrey && layers.allSatisfy(\.isGrey) }
     var intermediates: [PictureInfo] { layers.flatMap(\.intermediates) }
+    var drawings: [PixelSize] { layers.flatMap(\.drawings) }
     var warnings: [Warning] { layers.flatMap(\.warnings) }
     /// What is drawn over the picture; what is below it is mostly hidden by it.
     var layersAboveSource: ArraySlice<LayerPlan> {
@@ -248,7 +251,7 @@ struct CanvasPlan: Sendable {
 struct LayerPlan: Sendable {
     enum Content: Sendable {
         case source(natural: PixelSize)
-        case asset(AssetPath, PixelSize)
+        case asset(DrawnAsset)
         case color(Color, PixelSize)
         /// The text's step begins the layer's.
         case text(PixelSize)
@@ -258,27 +261,50 @@ struct LayerPlan: Sendable {
         var title: String {
             switch self {
             case .source: "the picture"
-            case .asset(let path, _): path.fileName
+            case .asset(let asset): asset.path.fileName
             case .color: "a color"
             case .text: "a text"
             case .canvas: "layers"
+            }
+        }
+
+        /// The pictures that it holds before it is drawn.
+        var intermediates: [PictureInfo] {
+            switch self {
+            case .asset(let asset): asset.intermediates
+            case .canvas(let canvas): canvas.intermediates
+            case .source, .color, .text: []
+            }
+        }
+
+        var drawings: [PixelSize] {
+            switch self {
+            case .asset(let asset): asset.drawings
+            case .canvas(let canvas): canvas.drawings
+            case .source, .color, .text: []
+            }
+        }
+
+        var warnings: [Warning] {
+            switch self {
+            case .asset(let asset): asset.steps.flatMap(\.plan.warnings)
+            case .canvas(let canvas): canvas.warnings
+            case .source, .color, .text: []
             }
         }
     }
 
     let content: Content
     let stages: NestedStages
+    /// The stages of its own. Those of an asset are in the content.
     let steps: [PlannedStage]
-    /// Pixels per point of what is drawn.
-    let scale: Double
     let box: PixelBox
     let alpha: Double
     let blend: BlendMode
     let isGrey: Bool
-    var warnings: [Warning] {
-        let within = if case .canvas(let canvas) = content { canvas.warnings } else { [Warning]() }
-        return within + steps.flatMap(\.plan.warnings)
-    }
+    var warnings: [Warning] { content.warnings + steps.flatMap(\.plan.warnings) }
+    /// The sizes in which vector assets are drawn.
+    var drawings: [PixelSize] { content.drawings + steps.drawings }
     /// What it is drawn from, what its stages and the layers within it make, and what is drawn.
     let intermediates: [PictureInfo]
 }
@@ -305,24 +331,31 @@ extension LayerDeclaration {
     func plan(on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext) throws(PlanFailure) -> LayerPlan {
         let (content, start) = try begin(on: canvas, source, context)
         let scale = source.pixelsPerPoint
-        var steps: [PlannedStage] = []
-        if case .text(let text) = self.content {
-            steps = [try PlannedStage.plan(text, start, in: context.drawn(at: scale))]
-        }
-        steps += try stages.plan(steps.last?.output ?? start, in: context, scale: scale)
+        let steps = try steps(from: start, in: context, scale: scale)
         let drawn = steps.last?.output ?? start
         let size =
             isMadeInItsSize
             ? drawn.size : try place.size(of: drawn, on: canvas, scale: scale, stage: Composite.name)
         let box = try place.box(of: size, on: canvas, scale: scale, stage: Composite.name)
-        let within = if case .canvas(let canvas) = content { canvas.intermediates } else { [PictureInfo]() }
         let kept = drawn.resized(to: box.size)
         let isStart = start == kept
         return LayerPlan(
-            content: content, stages: stages, steps: steps, scale: scale, box: box, alpha: alpha, blend: blend,
-            isGrey: drawn.colour == .grey,
-            intermediates: within + (isStart ? [] : [start]) + steps.intermediates
+            content: content, stages: stages, steps: steps, box: box, alpha: alpha, blend: blend, isGrey: drawn.colour == .grey,
+            intermediates: content.intermediates + (isStart ? [] : [start]) + steps.intermediates
                 + [kept] + blend.mixed(over: box.size, frames: source.frames))
+    }
+
+    /// The stages of its own. An asset comes as they have made it.
+    private func steps(
+        from start: PictureInfo, in context: PlanContext, scale: Double
+    ) throws(PlanFailure) -> [PlannedStage] {
+        switch content {
+        case .asset: return []
+        case .text(let text):
+            let text = try PlannedStage.plan(text, start, in: context.drawn(at: scale))
+            return [text] + (try stages.plan(text.output, in: context, scale: scale))
+        case .source, .color, .canvas: return try stages.plan(start, in: context, scale: scale)
+        }
     }
 
     /// What is drawn, before its stages.
@@ -335,8 +368,11 @@ extension LayerDeclaration {
         switch content {
         case .source: return (.source(natural: source.size), geometry)
         case .asset(let path):
-            let asset = try context.geometry(of: path, stage: Composite.name)
-            return (.asset(path, asset.size), asset)
+            let asset = try DrawnAsset(path, stages, on: source, in: context, stage: Composite.name) {
+                drawn throws(PlanFailure) in
+                try place.size(of: drawn, on: canvas, scale: scale, stage: Composite.name)
+            }
+            return (.asset(asset), asset.result)
         case .color, .text:
             let size = PixelSize(
                 try place.width?.pixels(of: canvas.width, scale: scale, "width", in: Composite.name) ?? canvas.width,
@@ -358,11 +394,11 @@ extension LayerDeclaration {
         }
     }
 
-    /// A colour and a canvas of its own have their size from the beginning.
+    /// All but the picture have their size from the beginning.
     private var isMadeInItsSize: Bool {
         switch content {
-        case .color, .text, .canvas: true
-        case .source, .asset: false
+        case .asset, .color, .text, .canvas: true
+        case .source: false
         }
     }
 }
@@ -390,12 +426,7 @@ extension LayerPlan {
         switch content {
         case .source(let natural):
             return try steps.render(source.scaled(to: natural).addingAlpha(), in: context).scaled(to: box.size)
-        case .asset(let path, let size):
-            if stages.isEmpty { return try context.assets.picture(path, size: box.size) }
-            return try stages.picture(context, scale: scale, size: box.size) {
-                try steps.render(context.assets.picture(path, size: size).addingAlpha(), in: context).scaled(
-                    to: box.size)
-            }
+        case .asset(let asset): return try asset.picture(in: context)
         case .color(let color, let size):
             return try stages.sameForAllFrames(context) {
                 try steps.render(Picture(color, size: size), in: context)

@@ -25,7 +25,7 @@ package struct Mask: Stage {
         shape = p.optional("shape", "circle: the largest circle in the middle of the picture.")
         image = p.optional(
             "image",
-            "A picture that is stretched over this one and whose alpha it takes, or its lightness where it has no alpha."
+            "A picture, which may be an SVG, that is stretched over this one and whose alpha it takes, or its lightness where it has no alpha."
         )
         switch [cornerRadius != nil, shape != nil, image != nil].filter({ $0 }).count {
         case 0:
@@ -46,13 +46,14 @@ package struct Mask: Stage {
         let corners: PixelCorners
 
         package var intermediates: [PictureInfo] {
-            if isPicture { return [PictureInfo(size: output.size, hasAlpha: true)] }
+            if isPicture { return ([output.size] + drawings).map { PictureInfo(size: $0, hasAlpha: true) } }
             // The mask as it is worked out, and as libvips has it.
             let mask = PictureInfo(size: output.size, frames: output.frames, colour: .grey)
             return [mask, mask]
         }
         package var note: String { isPicture ? "masked by a picture" : "radius \(corners.written)" }
         fileprivate let isPicture: Bool
+        package var drawings: [PixelSize] = []
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
@@ -60,7 +61,12 @@ package struct Mask: Stage {
         output.hasAlpha = true
         let side = min(input.size.width, input.size.height)
         let whole = PixelBox(PixelOffset(0, 0), input.size)
-        if image != nil { return Plan(output: output, box: whole, corners: PixelCorners(0), isPicture: true) }
+        if let image {
+            let drawing = try context.facts(of: image, stage: Self.name).drawing(filling: input.size)
+            return Plan(
+                output: output, box: whole, corners: PixelCorners(0), isPicture: true,
+                drawings: [drawing].compactMap(\.self))
+        }
         if shape == .circle {
             let square = PixelSize(side, side)
             return Plan(

@@ -72,6 +72,9 @@ extension [PlannedStage] {
         return frames.pictures[0]
     }
 
+    /// The sizes in which the steps have vector assets drawn.
+    var drawings: [PixelSize] { flatMap(\.plan.drawings) }
+
     /// The pictures that the steps hold, and what comes out of each of them, whose pixels are limited too.
     var intermediates: [PictureInfo] {
         flatMap { $0.plan.intermediates + ($0.plan.isResultHeld ? [] : [$0.output]) }
@@ -83,11 +86,10 @@ extension PlanContext {
     /// - Parameter scale: the pixels per point of the picture.
     func drawn(at scale: Double) -> PlanContext { PlanContext(scale: scale, assets: assets, fields: fields) }
 
-    /// An asset as stages get it: with an alpha channel.
-    func geometry(of asset: AssetPath, stage: String) throws(PlanFailure) -> PictureInfo {
+    func facts(of asset: AssetPath, stage: String) throws(PlanFailure) -> AssetFacts {
         guard let facts = assets[asset.path] else {
             throw PlanFailure(.internal, stage: stage, "the asset '\(asset.path)' was not opened")
         }
-        return facts.picture
+        return facts
     }
 }

@@ -17,7 +17,8 @@ package struct Overlay: Stage {
     let blend: BlendMode
 
     package init(_ p: inout Parameters) {
-        image = p.required("image", "The picture to draw; its path is relative to the pipeline file.")
+        image = p.required(
+            "image", "The picture to draw, which may be an SVG; its path is relative to the pipeline file.")
         stages = NestedStages(&p)
         place = OverlayPlace(&p)
         isTiled = p.optional("tile", false, "Whether it is repeated over the whole picture, beginning at its place.")
@@ -33,48 +34,43 @@ package struct Overlay: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
-        let asset: PixelSize
-        let steps: [PlannedStage]
-        /// Pixels per point of what is drawn.
-        let scale: Double
+        let asset: DrawnAsset
         let box: PixelBox
-        let assetName: String
         let isTiled: Bool
 
         package var footprint: Footprint {
             var footprint = Footprint.unmoved
-            footprint.drawings = [Footprint.Drawing(assetName, Polygon(box))]
-            if isTiled { footprint.note = "repeats '\(assetName)' over all of the picture; one of them is drawn" }
+            let name = asset.path.fileName
+            footprint.drawings = [Footprint.Drawing(name, Polygon(box))]
+            if isTiled { footprint.note = "repeats '\(name)' over all of the picture; one of them is drawn" }
             return footprint
         }
         package var note: String { "overlay \(box)" }
-        package var warnings: [Warning] { steps.flatMap(\.plan.warnings) }
+        package var warnings: [Warning] { asset.steps.flatMap(\.plan.warnings) }
+        package var drawings: [PixelSize] { asset.drawings }
         package let isStreaming: Bool
         package let intermediates: [PictureInfo]
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        let asset = try context.geometry(of: image, stage: Self.name)
         // What is drawn has as many pixels in a point as what it is drawn on.
         let scale = input.pixelsPerPoint
-        let steps = try stages.plan(asset, in: context, scale: scale)
-        let drawn = steps.last?.output ?? asset
+        let asset = try DrawnAsset(image, stages, on: input, in: context, stage: Self.name) { drawn throws(PlanFailure) in
+            try place.size(of: drawn, on: input.size, scale: scale, stage: Self.name)
+        }
         var output = input
         output.hasAlpha = input.hasAlpha || blend.canClear
-        try output.hold(drawn.colour, drawnBy: Self.name)
-        let size = try place.size(of: drawn, on: input.size, scale: scale, stage: Self.name)
-        let box = try place.box(of: size, on: input.size, scale: scale, stage: Self.name)
+        try output.hold(asset.result.colour, drawnBy: Self.name)
+        let box = try place.box(of: asset.result.size, on: input.size, scale: scale, stage: Self.name)
         let mixed = blend.mixed(over: isTiled ? input.size : box.size, frames: input.frames)
-        let kept = drawn.resized(to: box.size)
-        let intermediates = (steps.isEmpty ? [] : [asset]) + steps.intermediates + [kept] + mixed
         return Plan(
-            output: output, asset: asset.size, steps: steps, scale: scale, box: box, assetName: image.fileName,
-            isTiled: isTiled, isStreaming: !blend.mixesInMemory, intermediates: intermediates)
+            output: output, asset: asset, box: box, isTiled: isTiled, isStreaming: !blend.mixesInMemory,
+            intermediates: asset.intermediates + [asset.result] + mixed)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let base = try picture.promoted(to: plan.output.colour)
-        var drawn = try drawnPicture(plan, context).addingAlpha()
+        var drawn = try plan.asset.picture(in: context).addingAlpha()
         var box = plan.box
         if isTiled {
             let phase = PixelOffset(
@@ -83,13 +79,5 @@ package struct Overlay: Stage {
             drawn = try drawn.repeated(from: phase, over: box.size)
         }
         return try base.drawing(drawn, alpha: alpha, at: box.offset, by: blend, keepsAlpha: plan.output.hasAlpha)
-    }
-
-    private func drawnPicture(_ plan: Plan, _ context: RenderContext) throws -> Picture {
-        if stages.isEmpty { return try context.assets.picture(image, size: plan.box.size) }
-        return try stages.picture(context, scale: plan.scale, size: plan.box.size) {
-            let asset = try context.assets.picture(image, size: plan.asset).addingAlpha()
-            return try plan.steps.render(asset, in: context).scaled(to: plan.box.size)
-        }
     }
 }

@@ -60,7 +60,7 @@ package struct Shadow: Stage {
         drawn.hasAlpha = input.hasAlpha
         return Plan(
             output: output, picture: picture, shadow: PixelOffset(picture.x + right, picture.y + down), sigma: sigma,
-            ink: ink, intermediates: (input.hasAlpha ? [drawn] : []) + held + (held.isEmpty ? [] : [mask]))
+            ink: ink, intermediates: (input.hasAlpha ? [drawn] : []) + held)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

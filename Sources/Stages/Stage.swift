@@ -65,6 +65,13 @@ package struct Frames {
 }
 
 extension Frames {
+    /// Computes one frame of an animation after the other. What a frame is made of is let go before the next one is
+    /// made: hundreds of frames would keep as many times the rows that their stages work on.
+    package mutating func compute() throws {
+        guard pictures.count > 1, stack == nil else { return }
+        for index in pictures.indices { pictures[index] = try pictures[index].inMemory() }
+    }
+
     /// The same between two stages, so that what the first one has computed serves all that the second one reads of it.
     package func keepingRows() throws -> Frames {
         // Frames that were cut out and not changed cost nothing to read.
@@ -107,8 +114,8 @@ extension RenderContext {
         return try shared.value(of: owner, make: make)
     }
 
-    /// The same for a step; a step within another one shares what that one does.
-    fileprivate var ofStep: RenderContext {
+    /// The same for a step on all frames of a picture; a step within another one shares what that one does.
+    package func forFrames() -> RenderContext {
         var context = self
         context.shared = shared ?? FrameCache()
         return context
@@ -165,7 +172,6 @@ extension PlannedStage {
     private func render<S: Stage>(_ frames: Frames, by stage: S, in context: RenderContext) throws -> Frames {
         if let stage = stage as? any SetStage { return try join(frames, by: stage, in: context) }
         guard let plan = plan as? S.Plan else { throw MismatchedPlan(stage: name) }
-        let context = context.ofStep
         return try frames.map { try stage.render($0, following: plan, in: context) }
     }
 

@@ -77,9 +77,11 @@ import Vips
         for attempt in Self.ownFiles { #expect(found[attempt] == ["possible"], "\(attempt)") }
     }
 
-    @Test(.enabled(if: Sandbox.missing.isEmpty), arguments: [SourceFormat.svg, .pdf])
-    func `one for SVG or PDF reads fonts, and reaches nothing else`(format: SourceFormat) async throws {
-        let found = try await attempts(WorkerKind(format: format))
+    @Test(
+        .enabled(if: Sandbox.missing.isEmpty),
+        arguments: [WorkerKind(format: .svg), WorkerKind(format: .pdf), WorkerKind(drawsSVG: true)])
+    func `one for SVG or PDF reads fonts, and reaches nothing else`(kind: WorkerKind) async throws {
+        let found = try await attempts(kind)
         for attempt in Self.everything { #expect(found[attempt] == ["refused"], "\(attempt)") }
     }
 
@@ -132,7 +134,7 @@ import Vips
 
     private static let readable: [(WorkerKind, [SourceFormat])] = [
         (WorkerKind(), [.jpeg]), (WorkerKind(modules: [.heif]), [.jpeg, .avif]), (WorkerKind(format: .svg), [.svg]),
-        (WorkerKind(format: .jp2), []),
+        (WorkerKind(format: .jp2), []), (WorkerKind(drawsSVG: true), [.jpeg]),
     ]
 
     @Test(arguments: readable)
@@ -199,7 +201,8 @@ import Vips
         #expect(heif.serves(plain) && heif.serves(heif) && plain.serves(plain) && !plain.serves(heif))
         #expect(plain.isOfFamily(heif))
         for other in [
-            WorkerKind(drawsText: true), WorkerKind(format: .svg), WorkerKind(format: .jp2, modules: [.heif]),
+            WorkerKind(drawsText: true), WorkerKind(drawsSVG: true), WorkerKind(format: .svg),
+            WorkerKind(format: .jp2, modules: [.heif]),
         ] {
             #expect(!heif.serves(other) && !other.serves(plain) && !heif.isOfFamily(other))
         }

@@ -48,6 +48,10 @@ import Testing
         (.assets([asset(10_000_001, 9)]), "an asset that cannot be: 10000001×9 at 2x"),
         (.assets([asset(9, 9, pixelsPerPoint: 0)]), "an asset that cannot be: 9×9 at 0x"),
         (.assets([asset(9, 9, pixelsPerPoint: 1)]), "an asset that cannot be: 9×9 at 1x"),
+        (
+            .assets([AssetFacts(size: size(9, 9), pixelsPerPoint: 2, isGrey: false, isVector: true)]),
+            "an asset that cannot be: 9×9 at 2x"
+        ),
         (.assetFailed(1, Failure(.corrupt, stage: "decode", "words")), "an answer to another question"),
         (.assetFailed(-1, Failure(.corrupt, stage: "decode", "words")), "an answer to another question"),
         (

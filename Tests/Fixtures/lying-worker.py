@@ -54,7 +54,7 @@ while True:
     body, files = receive(us)
     asked = body[8:8 + struct.unpack("<q", body[:8])[0]]
     if asked == b"prepare" and b"tiny.png" in body:
-        send(us, case(b"assets", number(1), number(0), number(9), number(0), NO, text(b"eight"), NOTHING))
+        send(us, case(b"assets", number(1), number(0), number(9), number(0), NO, text(b"eight"), NOTHING, NO))
         continue
     if asked in (b"prepare", b"tryReading") and "refuser" in evil:
         send(us, case(b"cannotSave", text(b"avif"), text(b"so")) if asked == b"prepare" else case(b"readable", NO))

@@ -272,17 +272,18 @@ import Vips
         #expect(both.exit == 64, "\(both.errors)")
     }
 
-    @Test func `sets and assets have none of these formats, and say so`() async throws {
-        try runner.folder.write(Self.svg, to: "logo.svg")
-        let overlay = "renditions: { a: { stages: [{ overlay: { image: logo.svg } }], save: { format: png } } }"
+    @Test func `sets have none of these formats, assets only SVG, and both say so`() async throws {
+        try runner.folder.write(Self.svg, to: "set/1.svg")
+        try runner.folder.write(Self.pdf, to: "logo.pdf")
+        let overlay = "renditions: { a: { stages: [{ overlay: { image: logo.pdf } }], save: { format: png } } }"
         try runner.folder.write(overlay, to: "overlay.yaml")
         let check = try await runner.run("check", "overlay.yaml")
         #expect(
-            check.exit == 78 && check.errors.contains("assets cannot be in SVG; convert it to PNG"), "\(check.errors)")
+            check.exit == 78 && check.errors.contains("assets cannot be in PDF; convert it to SVG or PNG"),
+            "\(check.errors)")
         try runner.folder.write(
             "source: set\nrenditions: { a: { stages: [{ contact-sheet: { columns: 2 } }], save: { format: png } } }",
             to: "set.yaml")
-        try runner.folder.write(Self.svg, to: "set/1.svg")
         try await runner.picture("set/2.jpg")
         let set = try await runner.run("run", "set.yaml", "set", "-o", "out", "--allow", "svg")
         #expect(

@@ -15,7 +15,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     /// Format and options of the source.
     var source: SourceFile = .png
     var save = "{ format: png, compression: 1 }"
-    /// Sides of the asset `asset.png`, if the stages draw it.
+    /// Sides of the asset `asset.png` or `asset.svg`, if the stages draw it.
     var asset: (Int, Int) = (64, 48)
     var head = ""
 
@@ -25,7 +25,10 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     }
 
     /// The most that the prediction may be, as so many times the peak.
-    var factor: Double { max(source.factor, MemoryUse.factor(saving: save)) }
+    var factor: Double {
+        let drawing = stages.contains("asset.svg") ? SourceFile.svg.factor : MemoryUse.exact
+        return max(source.factor, drawing, MemoryUse.factor(saving: save))
+    }
 
     var testDescription: String {
         "\(stages) on \(frames > 1 ? "\(frames) frames of " : "")\(width)×\(height) \(kind) \(source.rawValue), saved as \(save) \(head)"
@@ -122,6 +125,15 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(stages: "resize: { size: 3000x }", width: 1000, height: 750, source: .pdf),
         MemoryCase(
             stages: "flip: { axis: vertical }", width: 3000, height: 2000, source: .pdf, save: "{ format: webp }"),
+        MemoryCase(
+            stages: "overlay: { image: asset.svg, width: 100% }", width: 3000, height: 2000, source: .jpeg,
+            save: "{ format: jpeg }", asset: (600, 400)),
+        MemoryCase(
+            stages: "overlay: { image: asset.svg, stages: [ { rotate: { angle: 12 } } ], width: 100% }", width: 2000,
+            height: 1500, source: .jpeg, save: "{ format: jpeg }", asset: (300, 200)),
+        MemoryCase(
+            stages: "mask: { image: asset.svg }", width: 2000, height: 1500, source: .tiff, save: "{ format: tiff }",
+            asset: (600, 200)),
         // The encoders that hold the most, on what they hold the most for.
         MemoryCase(
             stages: "opacity: { alpha: 0.9 }", width: 1600, height: 1200,
@@ -152,6 +164,12 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
             save: "{ format: gif, effort: 1 }"),
         MemoryCase(
             stages: "resize: { size: 200% } }, { grayscale: { }", width: 400, height: 300, frames: 30, source: .gif,
+            save: "{ format: webp, effort: 0 }"),
+        // Each frame of many goes through many operations.
+        MemoryCase(
+            stages:
+                "gradient: { angle: 30, stops: [ '#ff000080', blue ] } }, { adjust: { temperature: 4000, saturation: 2 }",
+            width: 100, height: 100, kind: PictureKind(hasAlpha: true), frames: 200, source: .webp,
             save: "{ format: webp, effort: 0 }"),
         // A mask that is larger than the result.
         MemoryCase(
@@ -418,6 +436,9 @@ extension MemoryCase.SourceFile {
             try await runner.save("asset.png", as: "pngsave_target", [("compression", 1)]) {
                 try Self.picture(width: width, height: height, PictureKind(hasAlpha: true))
             }
+        }
+        if memoryCase.stages.contains("asset.svg") {
+            try runner.folder.write(Self.svg(width: memoryCase.asset.0, height: memoryCase.asset.1), to: "asset.svg")
         }
         if memoryCase.stages.contains("look.cube") {
             // As large as editors write them.

@@ -7,7 +7,7 @@ import Stages
 package struct LoadedPipeline: Sendable {
     package let file: PipelineFile
     let assets: [OpenedAsset]
-    /// The digest of the fonts that are installed; nil if no text is drawn.
+    /// The digest of the fonts that are installed; nil if no text is drawn, and no SVG, which may have some.
     let installedFonts: String?
     private let path: String
     private let token = Token()
@@ -127,7 +127,8 @@ package struct LoadedPipeline: Sendable {
             throw Diagnostics(file: path, text: text, items: problems)
         }
         (self.file, self.path, self.assets) = (file, path, assets)
-        installedFonts = file.texts.isEmpty ? nil : InstalledFonts.digest()
+        let readsFonts = !file.texts.isEmpty || assets.contains { $0.message.format?.isVector == true }
+        installedFonts = readsFonts ? InstalledFonts.digest() : nil
     }
 
     /// The mistakes in the contents of the assets that a pipeline names, whatever else is wrong with it. Each asset is
@@ -168,13 +169,20 @@ package struct LoadedPipeline: Sendable {
         var limits = Limits()
         limits.allowed = Set(SourceFormat.onRequest)
         let source = try OpenedSource(SourceFile(location: .path(full), identity: full, relative: path), limits: limits)
-        // All workers read assets.
-        guard !source.format.isOnRequest else {
+        // All workers of the pipeline read its assets.
+        guard !source.format.isOnRequest || source.format == .svg else {
             throw Failure(
-                .unsupportedFormat, stage: "read", "assets cannot be in \(source.format.title); convert it to PNG")
+                .unsupportedFormat, stage: "read",
+                "assets cannot be in \(source.format.title); convert it to SVG or PNG")
         }
+        if let address = try source.linkedFile {
+            throw Failure(
+                .corrupt, stage: "read",
+                "it shows '\(address.prefix(200))', which is not read; embed that in the \(source.format.title)")
+        }
+        let factor = source.format.isVector ? AssetFacts.measuringFactor : 1
         let content = AssetMessage.Content.picture(
-            source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint)
+            source.format, pixelsPerPoint: SourceName(path).pixelsPerPoint * factor)
         return OpenedAsset(
             reference: reference, message: AssetMessage(path: reference.path, content: content),
             content: .file(source.file),
@@ -240,7 +248,8 @@ package struct LoadedPipeline: Sendable {
         }
         let saved = file.renditions.map { $0.save.format.declaration.separateEncoder?.module }
         return WorkerKind(
-            drawsText: file.drawsText, format: formats.first(where: \.isOnRequest),
+            drawsText: file.drawsText, drawsSVG: assets.contains { $0.message.format == .svg },
+            format: formats.first(where: \.isOnRequest),
             modules: Set((read + saved).compactMap(\.self)))
     }
 

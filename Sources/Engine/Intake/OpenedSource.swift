@@ -105,6 +105,17 @@ package struct OpenedSource: Sendable {
     static let changed = Failure(
         .changedWhileRead, stage: "read", "the source was written to while it was read; nothing was published")
 
+    /// The address of another file that the picture shows and that is not read.
+    var linkedFile: String? {
+        get throws(Failure) {
+            do throws(SystemError) {
+                return try file.structure { structure.linkedFile(in: $0) }
+            } catch {
+                throw error.asSourceFailure
+            }
+        }
+    }
+
     /// SHA-256 of the content, in hexadecimal.
     package func sha256() throws(Failure) -> String {
         do throws(SystemError) {

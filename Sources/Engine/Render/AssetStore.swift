@@ -1,4 +1,5 @@
-// The pictures that a pipeline draws: decoded once, and kept at the sizes that are asked for. And its tables of colors.
+// The pictures that a pipeline draws: decoded once, or drawn from shapes, and kept at the sizes that are asked for. And
+// its tables of colors.
 import Pipeline
 import Stages
 import Typesetting
@@ -6,6 +7,7 @@ import Typesetting
 final class AssetStore: AssetProvider {
     private(set) var facts: [String: AssetFacts] = [:]
     private var originals: [String: Picture] = [:]
+    private var vectors: [String: ProbedSource] = [:]
     private var tables: [String: ColorTable] = [:]
     private var kept: [Key: Picture] = [:]
     private var keptBytes = 0
@@ -50,15 +52,28 @@ final class AssetStore: AssetProvider {
                 .tooManyPixels, stage: "decode",
                 "the asset has \(header.size) pixels; the limit is \(Limits().maximumPixels)")
         }
+        if format.isVector { return try addVector(path, source, pixelsPerPoint: pixelsPerPoint) }
         let decoded = try source.decoded(source.reopened(shrink: 1, tolerance: .nothing), shrink: 1, .held)
-        let converted = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(
-            decoded.upright(orientation: header.orientation)
-        ).picture
-        let picture = try converted.inMemory()
+        let picture = try Self.standard(decoded.upright(orientation: header.orientation)).inMemory()
         originals[path] = picture
         facts[path] = AssetFacts(
             size: picture.size, pixelsPerPoint: pixelsPerPoint, isGrey: picture.pixels.colour == .grey,
             depth: picture.pixels.depth, decoding: header.decodingBytes(to: picture.size.area * picture.pixels.bytes))
+    }
+
+    /// Measures a vector picture, and draws it once, to find out whether that can be done at all.
+    private func addVector(_ path: String, _ source: ProbedSource, pixelsPerPoint: Int) throws {
+        try source.reopened(shrink: 1, tolerance: .nothing).image.evaluated()
+        let factor = Double(AssetFacts.measuringFactor)
+        let size = try source.reopened(shrink: 1, factor: factor, tolerance: .nothing).size
+        vectors[path] = source
+        facts[path] = AssetFacts(
+            size: size, pixelsPerPoint: pixelsPerPoint, isGrey: false, decoding: source.facts.decodingBytes(to: 0),
+            isVector: true)
+    }
+
+    private static func standard(_ picture: Picture) throws -> Picture {
+        try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(picture).picture
     }
 
     /// Keeps no more than so many bytes of pictures at the sizes at which they were drawn.
@@ -88,11 +103,22 @@ final class AssetStore: AssetProvider {
 
     func picture(_ asset: AssetPath, size: PixelSize) throws -> Picture {
         try keeping(.asset(asset.path, size)) {
+            if let vector = vectors[asset.path] { return try draw(vector, asset, size) }
             guard let original = originals[asset.path] else {
                 throw Failure(.internal, stage: "overlay", "the asset '\(asset.path)' was not opened")
             }
             return try original.scaled(to: size)
         }
+    }
+
+    private func draw(_ vector: ProbedSource, _ asset: AssetPath, _ size: PixelSize) throws -> Picture {
+        let factor = facts[asset.path]?.drawingFactor(filling: size)
+        let drawn = try Self.standard(vector.reopened(shrink: 1, factor: factor, tolerance: .nothing))
+        // A side may be rounded the other way.
+        guard abs(drawn.width - size.width) <= 1, abs(drawn.height - size.height) <= 1 else {
+            return try drawn.scaled(to: size)
+        }
+        return try drawn.extended(to: size)
     }
 
     func table(_ path: ColorTablePath) throws -> ColorTable {

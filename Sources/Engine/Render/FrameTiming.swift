@@ -34,8 +34,7 @@ extension Frames {
     func joined(for format: OutputFormat, delays: [Int]) throws -> Image {
         guard pictures.count > 1 else { return try pictures[0].inLibvipsNumbers }
         let height = pictures[0].height
-        // One frame after the other: joined as they come, all of them would keep the rows that their stages work on.
-        let whole = try stack?.image ?? Image.arrayjoin(pictures.map { try $0.inMemory().image })
+        let whole = try stack?.image ?? Image.arrayjoin(pictures.map(\.image))
         return try whole.editingMetadata { editor in
             editor.set("page-height", int: height)
             editor.set("delay", ints: inUnits(of: format.declaration.animation?.unit ?? 1, delays))

@@ -63,9 +63,7 @@ final class ProbedSource {
         guard load.scale > 1, !load.resizes else { return picture }
         // A drawing 24.4 points wide is 24 pixels, and 73 at three times its size, where 72 are planned.
         let (width, height) = (facts.size.width * load.scale, facts.size.height * load.scale)
-        guard picture.width != width || picture.height != height else { return picture }
-        let clear = [Double](repeating: 0, count: picture.image.bands)
-        return picture.with(try picture.image.embed(x: 0, y: 0, width: width, height: height, background: clear))
+        return try picture.extended(to: PixelSize(width, height))
     }
 
     /// The picture from the beginning again.
@@ -138,6 +136,15 @@ final class ProbedSource {
             warnings.append(.badProfile(isPress: facts.colour == .cmyk))
         }
         return warnings
+    }
+}
+
+extension Picture {
+    /// The picture with transparent rows and columns at the bottom and on the right, or without those that are too many.
+    func extended(to size: PixelSize) throws -> Picture {
+        guard self.size != size else { return self }
+        let clear = [Double](repeating: 0, count: image.bands)
+        return with(try image.embed(x: 0, y: 0, width: size.width, height: size.height, background: clear))
     }
 }
 

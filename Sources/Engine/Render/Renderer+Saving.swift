@@ -25,6 +25,7 @@ extension Renderer {
         let isEight = rendition.output.depth == .eight && !encoder.reducesDepth
         // The specification of thumbnails knows 8 bits only.
         if texts != nil || isEight { frames = try frames.map { try $0.inEightBits() } }
+        try frames.compute()
         let whole = try frames.joined(for: rendition.format, delays: delays)
         let (coloured, converted) = keepsProfile ? try whole.keepingColours(by: type(of: encoder), output) : (whole, [])
         let (image, keepsNothing) = try metadata.applied(

@@ -9,9 +9,26 @@ extension Renderer {
     func run(
         _ steps: [PlannedStage], on start: Frames, _ context: RenderContext, resized: Bool = false
     ) throws -> Frames {
-        var frames = start
+        let stages = steps.map { (step: $0, context: context.forFrames()) }
+        // Those up to the one that joins a set work on all of its members.
+        let joining = steps.lastIndex { $0.stage.isJoining }.map { $0 + 1 } ?? 0
         var isResized = resized
-        for (index, step) in steps.enumerated() {
+        let frames = try run(stages[..<joining], on: start, &isResized)
+        let rest = stages[joining...]
+        guard frames.pictures.count > 1, !rest.isEmpty else { return try run(rest, on: frames, &isResized) }
+        // One frame after the other: what a frame is made of, rows and tables, is let go before the next one is made.
+        return try frames.map { frame in
+            var isResized = isResized
+            let made = try run(rest, on: Frames([frame]), &isResized).pictures[0]
+            return made.image === frame.image ? made : try made.inMemory()
+        }
+    }
+
+    private func run(
+        _ stages: ArraySlice<(step: PlannedStage, context: RenderContext)>, on start: Frames, _ isResized: inout Bool
+    ) throws -> Frames {
+        var frames = start
+        for (index, (step, context)) in zip(stages.indices, stages) {
             // The first stage's input was held while loading, if it needs that.
             if index > 0 {
                 frames = try step.plan.isStreaming ? frames.keepingRows() : frames.map { try $0.inMemory() }

@@ -82,7 +82,8 @@ package struct Sandbox {
         if kind.readsFonts { try narrow() }
         // Pango loads its modules with the first text.
         if kind.readsFonts { _ = try? Image.text("Ag", size: 12) }
-        if let format = kind.format, let operations = format.decoder.blockedClass {
+        for format in kind.unblocked {
+            guard let operations = format.decoder.blockedClass else { continue }
             VipsLibrary.setBlocked(operations, false)
             // Reading a sample makes the library load now what it would load late.
             _ = CodecTrial.canRead(format)

@@ -6,6 +6,8 @@ import Pipeline
 struct WorkerKind: Hashable, Codable, Sendable {
     /// Some stage needs fonts.
     var drawsText = false
+    /// Some stage draws an asset in SVG. It reads no SVG of anybody else.
+    var drawsSVG = false
     /// The format on request that its sources have; nil for a worker that reads the usual formats.
     var format: SourceFormat?
     /// libvips' modules that it has loaded, to read usual formats and to save.
@@ -16,7 +18,10 @@ struct WorkerKind: Hashable, Codable, Sendable {
     /// All modules that it loads.
     var allModules: Set<CodecModule> { modules.union([format?.declaration.module].compactMap(\.self)) }
 
-    var readsFonts: Bool { drawsText || format?.isVector == true }
+    /// The formats on request that it can decode.
+    var unblocked: Set<SourceFormat> { Set([format, drawsSVG ? .svg : nil].compactMap(\.self)) }
+
+    var readsFonts: Bool { drawsText || unblocked.contains(where: \.isVector) }
 
     func reads(_ format: SourceFormat) -> Bool {
         if format.isOnRequest { return format == self.format }
@@ -32,6 +37,6 @@ struct WorkerKind: Hashable, Codable, Sendable {
 
     /// The same but for modules.
     func isOfFamily(_ other: WorkerKind) -> Bool {
-        drawsText == other.drawsText && format == other.format && inbox == other.inbox
+        drawsText == other.drawsText && drawsSVG == other.drawsSVG && format == other.format && inbox == other.inbox
     }
 }

@@ -41,7 +41,8 @@ struct WorkerReply {
             throw WorkerLoss.confused("\(facts.count) assets instead of \(message.assets.count)")
         }
         for (asset, said) in zip(message.assets, facts) {
-            guard said.size.isPossible, said.pixelsPerPoint == asset.pixelsPerPoint, Self.bytes.contains(said.decoding)
+            guard said.size.isPossible, said.pixelsPerPoint == asset.pixelsPerPoint,
+                said.isVector == (asset.format?.isVector == true), Self.bytes.contains(said.decoding)
             else {
                 throw WorkerLoss.confused("an asset that cannot be: \(said.size) at \(said.pixelsPerPoint)x")
             }

@@ -17,10 +17,14 @@ package struct CostModel {
     package static let keptMemory = 32 << 20
 
     /// Bytes of memory that the worker needs at most.
-    var memory: Int { saturating(Self.base, Self.withAssets(assets, saturating(keptAssets, work))) }
+    var memory: Int {
+        saturating(Self.base, Self.withAssets(assets, [keptAssets, Self.drawing(by: steps)].reduce(work, saturating)))
+    }
 
     /// Bytes of assets that the worker keeps.
-    var keptAssets: Int { Self.keptAssets(assets, by: shared + renditions.flatMap(\.steps)) }
+    var keptAssets: Int { Self.keptAssets(assets, by: steps) }
+
+    private var steps: [PlannedStage] { shared + renditions.flatMap(\.steps) }
 
     /// Bytes of memory that the worker needs at most to look at the picture for the stages of a path that measure it: all
     /// pixels are decoded, however small the renditions are, and the last one that measures sees what those before it
@@ -35,7 +39,8 @@ package struct CostModel {
         let rows = HeldPictures.rows(of: [path[last].input, path[last].input], in: path[last])
         let seen = last == 0 ? 0 : path[last].input.bytes
         let work = max(decoding, [before.peak, seen, rows].reduce(whole, saturating))
-        return saturating(Self.base, Self.withAssets(assets, saturating(keptAssets, work)))
+        let drawing = Self.drawing(by: Array(path[..<last]))
+        return saturating(Self.base, Self.withAssets(assets, [keptAssets, drawing].reduce(work, saturating)))
     }
 
     /// The most at any time: while the source is decoded, while that is made which all renditions begin with, or while
@@ -80,8 +85,12 @@ package struct CostModel {
     var seconds: Double {
         let pixels = Double(source.size.area) * Double(load.loadsAllFrames ? source.frames : 1)
         let drawn = Double(load.scale * load.enlargement)
-        return pixels * drawn * drawn / 2_000_000 + renditions.map(Self.encodingSeconds).reduce(0, +)
+        return pixels * drawn * drawn / Self.pixelsPerSecond + Self.drawingSeconds(by: steps)
+            + renditions.map(Self.encodingSeconds).reduce(0, +)
     }
+
+    /// Pixels that are decoded or drawn in a second.
+    static let pixelsPerSecond = 2_000_000.0
 
     /// The size of what the decoder delivers.
     private var loadedSize: PixelSize {

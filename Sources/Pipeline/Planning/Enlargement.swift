@@ -1,6 +1,6 @@
 // Vector pictures have no pixels of their own: they are drawn as large as the first scaling stages need them.
 
-enum Enlargement {
+package enum Enlargement {
     /// The factor by which a vector picture is drawn larger than planned for one rendition, so that its first
     /// scaling stage has nothing to enlarge; 1 for all others.
     ///
@@ -12,9 +12,14 @@ enum Enlargement {
     static func factor(
         for source: SourceFacts, _ planned: PixelSize, path: [PlannedStage], maximumPixels: Int
     ) -> Int {
-        guard source.format.isVector, let needed = needed(path) else { return 1 }
+        guard source.format.isVector else { return 1 }
         let possible = (Double(maximumPixels) / Double(planned.area)).squareRoot()
-        return max(1, Int(min(needed.rounded(.up), possible.rounded(.down))))
+        return max(1, min(factor(for: path), Int(possible)))
+    }
+
+    /// The factor for which a vector picture's first scaling stage has nothing to enlarge.
+    package static func factor(for path: [PlannedStage]) -> Int {
+        needed(path).map { max(1, Int($0.rounded(.up))) } ?? 1
     }
 
     /// How many pixels the first scaling stage makes of one, along the side where that is most; nil if a stage needs

@@ -13,13 +13,16 @@ struct SetCost {
     var memory: Int {
         let rendering = max(decoding { $0.load }, saturating(joining, CostModel.base))
         let looking = isMeasured ? max(decoding { _ in .whole }, saturating(whole, CostModel.base)) : 0
-        return CostModel.withAssets(assets, [gathered, max(rendering, looking)].reduce(keptAssets, saturating))
+        let drawing = CostModel.drawing(by: steps)
+        return CostModel.withAssets(
+            assets, [gathered, drawing, max(rendering, looking)].reduce(keptAssets, saturating))
     }
 
     /// Bytes of assets that the worker keeps.
-    var keptAssets: Int {
-        let own = members.flatMap { $0.shared + $0.own.flatMap(\.self) }
-        return CostModel.keptAssets(assets, by: own + shared + renditions.flatMap(\.steps))
+    var keptAssets: Int { CostModel.keptAssets(assets, by: steps) }
+
+    private var steps: [PlannedStage] {
+        members.flatMap { $0.shared + $0.own.flatMap(\.self) } + shared + renditions.flatMap(\.steps)
     }
 
     /// All members in full size, as they are looked at.
@@ -27,7 +30,8 @@ struct SetCost {
 
     /// Seconds that it may take on a slow machine.
     var seconds: Double {
-        members.reduce(0) { $0 + Double($1.facts.size.area) / 2_000_000 }
+        members.reduce(0) { $0 + Double($1.facts.size.area) / CostModel.pixelsPerSecond }
+            + CostModel.drawingSeconds(by: steps)
             + renditions.map(CostModel.encodingSeconds).reduce(0, +) + comparing
     }
 

@@ -60,6 +60,8 @@ package protocol StagePlan: Sendable {
     /// assets, and the pictures of the stages within it. The limit of pixels and the predicted memory follow from this
     /// list.
     var intermediates: [PictureInfo] { get }
+    /// The sizes in which the stage, and those within it, have vector assets drawn, one after the other.
+    var drawings: [PixelSize] { get }
     /// The result is one of the `intermediates`, and not made of them row by row.
     var isResultHeld: Bool { get }
     /// The picture is drawn larger than it comes in.
@@ -77,6 +79,7 @@ extension StagePlan {
     package var sizeDependence: SizeDependence { .sourcePixels }
     package var isStreaming: Bool { true }
     package var intermediates: [PictureInfo] { [] }
+    package var drawings: [PixelSize] { [] }
     package var isResultHeld: Bool { false }
     package var isEnlarging: Bool { false }
     package var changesNothing: Bool { false }
@@ -115,32 +118,6 @@ package struct PlanContext: Sendable {
         self.assets = assets
         self.measurement = measurement
         self.fields = fields
-    }
-}
-
-/// An asset as far as planning needs it: upright, in sRGB.
-package struct AssetFacts: Hashable, Sendable, Codable {
-    package let size: PixelSize
-    /// From the `@Nx` of its name.
-    package let pixelsPerPoint: Int
-    package let isGrey: Bool
-    package let depth: BitDepth
-    /// Bytes that a worker needs at most until it has it in memory, itself among them.
-    package let decoding: Int
-
-    package init(size: PixelSize, pixelsPerPoint: Int, isGrey: Bool, depth: BitDepth = .eight, decoding: Int = 0) {
-        self.size = size
-        self.pixelsPerPoint = pixelsPerPoint
-        self.isGrey = isGrey
-        self.depth = depth
-        self.decoding = decoding
-    }
-
-    /// The asset as stages get it: with an alpha channel.
-    package var picture: PictureInfo {
-        PictureInfo(
-            size: size, hasAlpha: true, colour: isGrey ? .grey : .rgb, depth: depth,
-            pixelsPerPoint: Double(pixelsPerPoint))
     }
 }
 

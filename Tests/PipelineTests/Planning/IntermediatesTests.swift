@@ -9,6 +9,8 @@ struct IntermediatesTests {
         "red.png": AssetFacts(size: PixelSize(64, 32), pixelsPerPoint: 1, isGrey: false),
         "huge.png": AssetFacts(
             size: PixelSize(6000, 4000), pixelsPerPoint: 1, isGrey: false, decoding: 10 * 24_000_000),
+        // 24.4 by 11.7 points.
+        "mark.svg": AssetFacts(size: PixelSize(1562, 749), pixelsPerPoint: 64, isGrey: false, isVector: true),
     ]
 
     private func step(
@@ -54,6 +56,50 @@ struct IntermediatesTests {
     ])
     func `each stage lists what it holds`(stage: String, expected: [String]) throws {
         #expect(try step(stage).plan.intermediates.map { "\($0.size) in \($0.pixels)" } == expected)
+    }
+
+    @Test(arguments: [
+        ("overlay: { image: mark.svg }", ["24×12"], ["24×12"]),
+        ("overlay: { image: mark.svg, width: 244 }", ["244×117"], ["244×117"]),
+        ("overlay: { image: mark.svg, height: 10% }", ["63×30"], ["63×30"]),
+        // Its stages begin with whole pixels, and with more of them if what they make would be enlarged.
+        (
+            "overlay: { image: mark.svg, stages: [ { opacity: { alpha: 0.5 } } ], width: 40 }", ["49×23"],
+            ["49×23", "49×23", "40×19"]
+        ),
+        (
+            "overlay: { image: mark.svg, stages: [ { resize: { size: 100x } } ] }", ["122×59"],
+            ["122×59", "100×50", "100×50"]
+        ),
+        (
+            "composite: { layers: [ { image: mark.svg, width: 244 }, { layers: [ { image: mark.svg } ] } ] }",
+            ["244×117", "24×12"], ["244×117", "24×12", "400×300"]
+        ),
+        // One that is stretched is drawn so large that neither side is enlarged.
+        ("mask: { image: mark.svg }", ["626×300"], ["400×300", "626×300"]),
+        ("overlay: { image: red.png }", [], ["64×32"]),
+    ])
+    func `each stage lists the sizes in which it has vector assets drawn`(
+        stage: String, drawings: [String], held: [String]
+    ) throws {
+        let plan = try step(stage).plan
+        #expect(plan.drawings.map(\.description) == drawings)
+        #expect(plan.intermediates.map { "\($0.size)" } == held)
+    }
+
+    @Test func `a drawing counts as an SVG source does while it is drawn, and its asset for nothing`() throws {
+        func memory(_ stage: String) throws -> Int {
+            try plan(
+                onePipeline([stage], save: "{ format: webp }"), .png(400, 300),
+                assets: ["mark.svg": try #require(Self.assets["mark.svg"])]
+            ).memory
+        }
+        let (small, large) = (
+            try memory("overlay: { image: mark.svg, width: 500 }"),
+            try memory("overlay: { image: mark.svg, width: 1000 }")
+        )
+        let more = 1000 * 479 - 500 * 240
+        #expect((20 * more..<30 * more).contains(large - small), "\(Double(large - small) / Double(more))")
     }
 
     @Test func `each frame of an animation has pictures of its own`() throws {

@@ -267,6 +267,8 @@ extension DrawnAsset {
             (source.width, source.height, source.hasAlpha, source.depth, source.colour) = (
                 37, 53, true, .sixteen, .gray
             )
+        case .drawing: (source.width, source.height, source.format) = (40, 30, .svg)
+        case .denseDrawing: (source.width, source.height, source.format) = (23, 57, .svg)
         }
         let scratch = try TemporaryFolder()
         try source.write(into: scratch.path)

@@ -246,6 +246,8 @@ enum DrawnAsset: String, CaseIterable, Sendable {
     case dense = "mark@2x.png"
     case photo = "photo.jpg"
     case deep = "deep.png"
+    case drawing = "drawing.svg"
+    case denseDrawing = "icon@2x.svg"
 }
 
 /// A table of colors that stages may use: a soft look, so that pixels that are nearly alike stay so.

@@ -3,6 +3,7 @@
 import Pipeline
 import Stages
 import Typesetting
+import Vips
 
 final class AssetStore: AssetProvider {
     private(set) var facts: [String: AssetFacts] = [:]

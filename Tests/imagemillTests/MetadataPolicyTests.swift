@@ -18,11 +18,14 @@ import Vips
 
     /// IPTC with a caption and a city, as a JPEG has it.
     private static let iptc: [UInt8] = {
-        let data = [(120, "Harbor at night"), (25, "ships"), (90, "Secret City")].flatMap { number, text in
-            [0x1C, 2, UInt8(number), 0, UInt8(text.utf8.count)] + Array(text.utf8)
+        var data: [UInt8] = []
+        for (number, text) in [(UInt8(120), "Harbor at night"), (25, "ships"), (90, "Secret City")] {
+            data += [0x1C, 2, number, 0, UInt8(text.utf8.count)] as [UInt8]
+            data += Array(text.utf8)
         }
-        return Array("Photoshop 3.0\0".utf8) + Array("8BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, UInt8(data.count)] + data
-            + (data.count % 2 == 0 ? [] : [0])
+        let head: [UInt8] = [4, 4, 0, 0, 0, 0, 0, UInt8(data.count)]
+        if data.count % 2 == 1 { data.append(0) }
+        return Array("Photoshop 3.0\0".utf8) + Array("8BIM".utf8) + head + data
     }()
 
     private func write(_ runner: CommandRunner, to path: String) async throws {

@@ -11,7 +11,7 @@ extension Renderer {
     ) throws -> Frames {
         let stages = steps.map { (step: $0, context: context.forFrames()) }
         // Those up to the one that joins a set work on all of its members.
-        let joining = steps.lastIndex { $0.stage.isJoining }.map { $0 + 1 } ?? 0
+        let joining = steps.lastIndex { $0.stage is any JoiningStage }.map { $0 + 1 } ?? 0
         var isResized = resized
         let frames = try run(stages[..<joining], on: start, &isResized)
         let rest = stages[joining...]

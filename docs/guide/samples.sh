@@ -8,7 +8,6 @@ mkdir -p photos products ui assets scans pages captures/article captures/phone f
 for name in lake dunes night; do vips copy "$drawings/$name.svg" "photos/$name.jpg[Q=88]"; done
 vips copy "$drawings/vase.svg" products/vase.png
 for name in star disc bar; do vips copy "$drawings/$name.svg" "assets/$name.png"; done
-cp "$drawings/star.svg" assets/
 vips copy "$drawings/button.svg" "ui/button@2x.png"
 vips copy "$drawings/pattern.svg" ui/pattern.png
 vips svgload "$drawings/button.svg" ui/chip.png --scale 0.5

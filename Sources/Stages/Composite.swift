@@ -340,7 +340,8 @@ extension LayerDeclaration {
         let kept = drawn.resized(to: box.size)
         let isStart = start == kept
         return LayerPlan(
-            content: content, stages: stages, steps: steps, box: box, alpha: alpha, blend: blend, isGrey: drawn.colour == .grey,
+            content: content, stages: stages, steps: steps, box: box, alpha: alpha, blend: blend,
+            isGrey: drawn.colour == .grey,
             intermediates: content.intermediates + (isStart ? [] : [start]) + steps.intermediates
                 + [kept] + blend.mixed(over: box.size, frames: source.frames))
     }

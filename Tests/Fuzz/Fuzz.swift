@@ -52,7 +52,9 @@ private let reader: @Sendable ([UInt8]) -> Void = {
     // What is written must be read again as it was.
     precondition(
         rights == Rights()
-            || Rights(xmp: Statements(rights: rights).xmpPacket()) == Rights(xmp: Statements(rights: Rights(xmp: Statements(rights: rights).xmpPacket())).xmpPacket()))
+            || Rights(xmp: Statements(rights: rights).xmpPacket())
+                == Rights(xmp: Statements(rights: Rights(xmp: Statements(rights: rights).xmpPacket())).xmpPacket())
+    )
 }
 
 @Sendable private func readPipeline(_ bytes: [UInt8]) {

@@ -41,12 +41,18 @@ import Vips
         }
     }
 
-    private func statements(_ image: Image) -> (xmp: Statements, exif: Statements, iptc: Statements) {
+    private func statements(_ image: Image) -> (exif: Statements, iptc: Statements) {
         (
-            image.blob("xmp-data").map { Statements(xmp: $0) } ?? Statements(),
             image.blob("exif-data").map { Statements(exif: $0) } ?? Statements(),
             image.blob("iptc-data").map { Statements(iptc: $0) } ?? Statements()
         )
+    }
+
+    /// The XMP in the bytes of a file. libvips 8.14 does not read that of an AVIF.
+    private func packet(in file: [UInt8]) throws -> [UInt8] {
+        let start = try #require(file.firstRange(of: Array("<?xpacket begin".utf8)))
+        let end = try #require(file.firstRange(of: Array("<?xpacket end=\"w\"?>".utf8)))
+        return Array(file[start.lowerBound..<end.upperBound])
     }
 
     @Test(arguments: ["jpeg", "png", "webp", "avif", "tiff"])
@@ -57,10 +63,12 @@ import Vips
         #expect(result.exit == 0, "\(result.errors)")
         let name = try #require(runner.files().first { $0.hasPrefix("a.") })
         let loader = format == "avif" ? "heifload_source" : "\(format)load_source"
+        let packet = try packet(in: runner.bytes("out/" + name))
         try await runner.inspect("out/" + name, by: loader) { image in
-            let (xmp, exif, iptc) = statements(image)
+            let (exif, iptc) = statements(image)
+            let xmp = Statements(xmp: packet)
             #expect(xmp.caption == "Harbor at night" && xmp.title == "Harbor" && xmp.keywords == ["ships"])
-            #expect(image.blob("xmp-data").map { String(decoding: $0, as: UTF8.self).contains("xmp:Rating=\"4\"") } == true)
+            #expect(String(decoding: packet, as: UTF8.self).contains("xmp:Rating=\"4\""))
             #expect(!image.fields.contains { $0.hasPrefix("exif-ifd3") }, "\(image.fields)")
             if format != "tiff" {
                 #expect(exif.rights.copyright == "(c) Ann")
@@ -83,12 +91,15 @@ import Vips
         let runner = try CommandRunner()
         try await write(runner, to: "in/a.jpg")
         let result = try await runner.render(
-            stages: "[ { resize: { size: 30x } } ]", save: "{ format: \(format), metadata: { keep: \(kept), \(Self.set) } }")
+            stages: "[ { resize: { size: 30x } } ]",
+            save: "{ format: \(format), metadata: { keep: \(kept), \(Self.set) } }")
         #expect(result.exit == 0, "\(result.errors)")
         let name = try #require(runner.files().first { $0.hasPrefix("a.") })
         let loader = format == "avif" ? "heifload_source" : "\(format)load_source"
+        let packet = try packet(in: runner.bytes("out/" + name))
         try await runner.inspect("out/" + name, by: loader) { image in
-            let (xmp, exif, iptc) = statements(image)
+            let (exif, iptc) = statements(image)
+            let xmp = Statements(xmp: packet)
             let notice = "© 2019 Example <all>"
             #expect(xmp.rights.credit == "Müller/Agency" && xmp.rights.copyright == notice)
             #expect(xmp.keywords == ["one", "a"] && xmp.title == "Harbor: 30")
@@ -105,7 +116,9 @@ import Vips
     @Test func `what a field cannot fill is left as it was, and said; GIF cannot be given anything`() async throws {
         let runner = try CommandRunner()
         try await write(runner, to: "in/a.jpg")
-        try await runner.save("in/b.png", as: "pngsave_target") { try TestPicture.solid([1, 2, 3], width: 20, height: 20) }
+        try await runner.save("in/b.png", as: "pngsave_target") {
+            try TestPicture.solid([1, 2, 3], width: 20, height: 20)
+        }
         try runner.folder.write(
             """
             renditions:
@@ -118,7 +131,8 @@ import Vips
         #expect(warnings.contains { $0.code == "empty-text" && $0.message.contains("{artist} has no value") })
         #expect(
             warnings.contains {
-                $0.code == "metadata-lost" && $0.message.contains("'b': gif files cannot be given") && $0.message.contains("'set'")
+                $0.code == "metadata-lost" && $0.message.contains("'b': gif files cannot be given")
+                    && $0.message.contains("'set'")
             })
         try await runner.inspect("out/a-a.jpg", by: "jpegload_source") { image in
             let xmp = image.blob("xmp-data").map { Statements(xmp: $0) }
@@ -131,7 +145,9 @@ import Vips
 
     @Test func `a change of the file's time or name makes what is set anew, if it depends on them`() async throws {
         let runner = try CommandRunner()
-        try await runner.save("in/b.png", as: "pngsave_target") { try TestPicture.solid([1, 2, 3], width: 20, height: 20) }
+        try await runner.save("in/b.png", as: "pngsave_target") {
+            try TestPicture.solid([1, 2, 3], width: 20, height: 20)
+        }
         try runner.folder.write(
             "renditions: { a: { save: { format: jpeg, metadata: { set: { title: \"{stem}\" } } } } }", to: "p.yaml")
         #expect(try await runner.run(["run", "p.yaml", "in", "-o", "out", "--cache", "cache"]).exit == 0)

@@ -387,7 +387,8 @@ import Vips
         let notice = Array("(c) Ann Example".utf8)
         let bare = [0x1C, 2, 116, 0, UInt8(notice.count)] + notice
         let large =
-            Statements(rights: Rights(copyright: "(c) Ann Example")).xmpPacket() + Array(repeating: UInt8(ascii: " "), count: 70_000)
+            Statements(rights: Rights(copyright: "(c) Ann Example")).xmpPacket()
+            + Array(repeating: UInt8(ascii: " "), count: 70_000)
         for (name, field, blob) in [("bare", "iptc-data", bare), ("large", "xmp-data", large)] {
             try await runner.save("in/\(name).tif", as: "tiffsave_target") {
                 // libvips counts IPTC in fours here, and libtiff in ones.
@@ -415,7 +416,10 @@ import Vips
         let runner = try CommandRunner()
         try await runner.save("in/a.jpg", as: "jpegsave_target") {
             try TestPicture.solid([90, 90, 90], width: 20, height: 20).editingMetadata {
-                $0.set("xmp-data", blob: Statements(rights: Rights(licence: "https://creativecommons.org/licenses/by/4.0/")).xmpPacket())
+                $0.set(
+                    "xmp-data",
+                    blob: Statements(rights: Rights(licence: "https://creativecommons.org/licenses/by/4.0/"))
+                        .xmpPacket())
             }
         }
         #expect(try await runner.render(save: "{ format: avif, metadata: \(policy) }").exit == 0)

@@ -68,12 +68,15 @@ final class SourceMetadata {
     ) throws(VipsError) -> (image: Image, keepsNothing: Bool) {
         let statements = rendition.statements
         switch rendition.keptMetadata {
-        case .all: return (try edited(image, MetadataEdit(stating: statements, removesLocation: false), encoder.format), false)
+        case .all:
+            return (try edited(image, MetadataEdit(stating: statements, removesLocation: false), encoder.format), false)
         case .allButLocation:
             return (try edited(image, MetadataEdit(stating: statements, removesLocation: true), encoder.format), false)
         case .copyright where !rights.isEmpty || !statements.isEmpty:
             return (
-                try owned(image, statements.merged(over: Statements(rights: rights)), statements.rights.merged(over: exifRights)),
+                try owned(
+                    image, statements.merged(over: Statements(rights: rights)),
+                    statements.rights.merged(over: exifRights)),
                 false
             )
         case .none where !statements.isEmpty: return (try owned(image, statements, statements.rights), false)

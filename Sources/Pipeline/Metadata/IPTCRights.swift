@@ -88,7 +88,8 @@ extension MetadataEdit {
             default: result += PhotoshopResources.bytes(resource.identifier, resource.data)
             }
         }
-        return hasIPTC || statements.isEmpty ? result : result + PhotoshopResources.bytes(PhotoshopResources.iptc, datasets([]))
+        return hasIPTC || statements.isEmpty
+            ? result : result + PhotoshopResources.bytes(PhotoshopResources.iptc, datasets([]))
     }
 
     private func datasets(_ bytes: ArraySlice<UInt8>) -> [UInt8] {

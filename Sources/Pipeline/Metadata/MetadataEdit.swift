@@ -15,7 +15,8 @@ package struct MetadataEdit: Sendable {
     package func xmp(_ packet: [UInt8]) -> [UInt8] {
         let expected = statements.merged(over: Statements(xmp: packet))
         let removal = XMPRemoval(location: removesLocation, properties: statements.xmpPropertyKinds)
-        if let rest = removal.applied(to: packet), let edited = statements.isEmpty ? rest : statements.added(toXMP: rest),
+        if let rest = removal.applied(to: packet),
+            let edited = statements.isEmpty ? rest : statements.added(toXMP: rest),
             Statements(xmp: edited) == expected
         {
             return edited
@@ -26,7 +27,9 @@ package struct MetadataEdit: Sendable {
     /// An EXIF block after the edit, with `Exif\0\0` in front. Of one that is damaged only owner and caption stay.
     package func exif(_ block: [UInt8]) -> [UInt8]? {
         let texts = statements.exifTexts
-        if var edited = EXIFBlock(block), !removesLocation || edited.removeLocation(), texts.isEmpty || edited.state(texts) {
+        if var edited = EXIFBlock(block), !removesLocation || edited.removeLocation(),
+            texts.isEmpty || edited.state(texts)
+        {
             return edited.marked
         }
         let known = statements.merged(over: Statements(exif: block)).exifTexts

@@ -33,6 +33,8 @@ struct XMLTokens: Sequence, IteratorProtocol {
     private(set) var range = 0..<0
     /// Where the attributes of the last start tag are, each with its name and quotes.
     private(set) var attributeRanges: [Range<Int>] = []
+    /// Some tag so far was none, or had something in it that is no attribute.
+    private(set) var isMalformed = false
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -99,7 +101,10 @@ struct XMLTokens: Sequence, IteratorProtocol {
     }
 
     private mutating func startTag() -> XMLToken? {
-        guard peek?.canStartXMLName == true else { return nil }
+        guard peek?.canStartXMLName == true else {
+            isMalformed = true
+            return nil
+        }
         let name = self.name()
         var attributes: [XMLAttribute] = []
         attributeRanges = []
@@ -110,14 +115,18 @@ struct XMLTokens: Sequence, IteratorProtocol {
                 return .start(name: name, attributes: attributes)
             } else if byte.canStartXMLName {
                 let start = position
-                if let attribute = attribute(), attributes.count < Self.mostAttributes {
+                let attribute = attribute()
+                isMalformed = isMalformed || attribute == nil
+                if let attribute, attributes.count < Self.mostAttributes {
                     attributes.append(attribute)
                     attributeRanges.append(start..<position)
                 }
             } else {
+                isMalformed = isMalformed || !(byte.isXMLWhitespace || byte == .slash)
                 position += 1
             }
         }
+        isMalformed = true
         return nil
     }
 

@@ -2,7 +2,9 @@
 // https://developer.adobe.com/xmp/docs/xmp-specifications/ part 1 (RDF form).
 
 /// What is around every packet.
-let (xmpHeader, xmpTrailer) = ("<?xpacket begin=\"\u{FEFF}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>", "<?xpacket end=\"w\"?>")
+let (xmpHeader, xmpTrailer) = (
+    "<?xpacket begin=\"\u{FEFF}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>", "<?xpacket end=\"w\"?>"
+)
 
 extension Statements {
     /// A minimal packet with these statements and nothing else, as UTF-8. It is valid, if pointless, when they are empty.
@@ -86,7 +88,9 @@ extension Statements {
             rights.copyright.flatMap(Rights.cleaned).map {
                 XMPLine(namespace: .dublinCore, xml: alternatives("dc:rights", $0))
             },
-            rights.credit.flatMap(Rights.cleaned).map { XMPLine(namespace: .photoshop, xml: element("photoshop:Credit", $0)) },
+            rights.credit.flatMap(Rights.cleaned).map {
+                XMPLine(namespace: .photoshop, xml: element("photoshop:Credit", $0))
+            },
             rights.usageTerms.flatMap(Rights.cleaned).map {
                 XMPLine(namespace: .xmpRights, xml: alternatives("xmpRights:UsageTerms", $0))
             },

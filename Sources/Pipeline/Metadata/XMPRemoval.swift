@@ -50,7 +50,7 @@ struct XMPRemoval {
                 if removed == nil, !open.isEmpty { result += packet[tokens.range] }
             }
         }
-        guard open.isEmpty, rdf != nil else { return nil }
+        guard open.isEmpty, rdf != nil, !tokens.isMalformed else { return nil }
         return result + Array(("\n" + xmpTrailer).utf8)
     }
 
@@ -75,6 +75,9 @@ extension XMPName {
 package func saysLocation(_ name: String) -> Bool {
     let name = name.lowercased()
     return ["gps", "latitude", "longitude", "altitude", "location"].contains { name.contains($0) }
-        || ["city", "state", "country", "countrycode", "countryname", "provincestate", "worldregion", "lat", "long", "lon"]
-            .contains(name)
+        || [
+            "city", "state", "country", "countrycode", "countryname", "provincestate", "worldregion", "lat", "long",
+            "lon",
+        ]
+        .contains(name)
 }

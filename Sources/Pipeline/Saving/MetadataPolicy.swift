@@ -29,15 +29,26 @@ package struct MetadataPolicy: Sendable, Equatable {
 
 extension MetadataPolicy: ParameterValue {
     package static var expectation: String {
-        "\(alternatives(words.map { "'\($0.word)'" })), or a mapping such as { keep: copyright, set: { credit: Example } }"
+        "one of \(words.map(\.word).joined(separator: ", ")), or a mapping such as \(example)"
     }
+    private static var example: String { "{ keep: copyright, set: { credit: Example } }" }
     package static var placeholder: MetadataPolicy { MetadataPolicy() }
     package static var schema: JSONValue {
         ["anyOf": [["enum": .array(words.map { .string($0.word) })], Group.mappingSchema()]]
     }
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> MetadataPolicy? {
-        guard case .mapping = node.content else { return node.text.flatMap { MetadataPolicy(word: $0) } }
+        guard case .mapping = node.content else {
+            guard let text = node.text else { return nil }
+            if let policy = MetadataPolicy(word: text) { return policy }
+            let words = words.map(\.word)
+            let hint = suggestion(for: text, among: words)
+            log.problem(
+                node.position,
+                "expected one of \(words.joined(separator: ", ")), or a mapping such as \(example), found \(node.found)\(hint)"
+            )
+            return nil
+        }
         return Parameters.read(Group.self, from: node, owner: "'metadata'", &log)?.policy
     }
 
@@ -51,7 +62,10 @@ extension MetadataPolicy: ParameterValue {
 
         init(_ p: inout Parameters) {
             var policy = MetadataPolicy(
-                p.optional("keep", .copyright, "What stays of the source's: copyright, artist and licence; all but what says where it was taken; all; or none."))
+                p.optional(
+                    "keep", .copyright,
+                    "What stays of the source's: copyright, artist and licence; all but what says where it was taken; all; or none."
+                ))
             policy.texts = p.optional("set", MetadataTexts(), "What is stated anew, whatever the source says.")
             self.policy = policy
         }

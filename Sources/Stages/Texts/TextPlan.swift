@@ -143,6 +143,7 @@ extension TextDeclaration {
 extension FilledText {
     /// What a plan says of the words.
     fileprivate func warnings(stage: String) -> [Warning] {
-        cuts.map { Warning(.textCut, "'\(stage)': \($0)") } + [Warning(emptyFields: empty, in: stage)].compactMap(\.self)
+        cuts.map { Warning(.textCut, "'\(stage)': \($0)") }
+            + [Warning(emptyFields: empty, in: stage)].compactMap(\.self)
     }
 }

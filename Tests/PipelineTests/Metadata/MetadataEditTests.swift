@@ -29,14 +29,17 @@ import Testing
         for place in Self.places { #expect(!text.contains(place), "\(place)") }
         #expect(text.contains("xmp:Rating=\"4\"") && text.contains("harbor &amp; ships"))
         #expect(text.hasPrefix("<?xpacket begin=") && text.hasSuffix("<?xpacket end=\"w\"?>"))
-        #expect(Statements(xmp: Array(text.utf8)) == Statements(caption: "Old caption", keywords: ["harbor & ships", "Köln"]))
+        #expect(
+            Statements(xmp: Array(text.utf8))
+                == Statements(caption: "Old caption", keywords: ["harbor & ships", "Köln"]))
         // Another parser finds it well-formed.
         #expect(XMLReading.isWellFormed(text))
     }
 
     @Test(arguments: [
         // An element that does not end, one that ends twice, and XML that is none.
-        packet.replacing("</exif:GPSLongitude>", with: ""), packet.replacing("</rdf:Bag></dc:subject>", with: "</dc:subject>"),
+        packet.replacing("</exif:GPSLongitude>", with: ""),
+        packet.replacing("</rdf:Bag></dc:subject>", with: "</dc:subject>"),
         packet.replacing("</x:xmpmeta>", with: ""), packet.replacing("xmp:Rating=\"4\"", with: "xmp:Rating=\"4"),
         "exif:GPSLatitude 52,31 Berlin",
     ])
@@ -103,7 +106,9 @@ import Testing
         let layout = try TIFFLayout(of: source)
         let first = try TIFFDirectory(at: try layout.firstDirectory(in: source), in: source, layout)
         #expect(first.fields[.locationDirectory] == nil && first.hasAllValues)
-        #expect(first.fields[.copyright]?.text(in: source, limit: 100).map { String(decoding: $0, as: UTF8.self) } == "Old owner\0")
+        #expect(
+            first.fields[.copyright]?.text(in: source, limit: 100).map { String(decoding: $0, as: UTF8.self) }
+                == "Old owner\0")
         var place = try #require(try first.fields[.exifDirectory]?.numbers(in: source))
         let inner = try TIFFDirectory(at: try place.next(), in: source, layout)
         #expect(inner.fields[.makerNote] == nil && inner.hasAllValues)
@@ -132,7 +137,8 @@ import Testing
         let edited = MetadataEdit(stating: stated, removesLocation: true).iptc(block)
         #expect(
             Statements(iptc: edited)
-                == Statements(rights: Rights(creator: ["Müller"], copyright: "© 2026"), title: "Ships", keywords: ["harbor"]))
+                == Statements(
+                    rights: Rights(creator: ["Müller"], copyright: "© 2026"), title: "Ships", keywords: ["harbor"]))
         for place in ["Berlin", "Germany", "Old"] { #expect(edited.firstRange(of: Array(place.utf8)) == nil) }
         #expect(edited.starts(with: [0x1C, 1, 90, 0, 3, 0x1B, 0x25, 0x47]))
     }
@@ -140,7 +146,9 @@ import Testing
     @Test func `Photoshop's resources keep all but copies of EXIF and XMP, and small pictures`() {
         func resource(_ identifier: UInt16, _ data: String) -> [UInt8] {
             let bytes = Array(data.utf8)
-            return Array("8BIM".utf8) + [UInt8(identifier >> 8), UInt8(identifier & 255), 0, 0, 0, 0, 0, UInt8(bytes.count)]
+            return Array("8BIM".utf8) + [
+                UInt8(identifier >> 8), UInt8(identifier & 255), 0, 0, 0, 0, 0, UInt8(bytes.count),
+            ]
                 + bytes + (bytes.count % 2 == 0 ? [] : [0])
         }
         let iptc = String(decoding: Self.dataset(120, Array("A ship".utf8)), as: UTF8.self)

@@ -39,7 +39,8 @@ struct XMPPacketTests {
 
     @Test func `a licensor is written as a licensor`() {
         let packet = String(
-            decoding: Statements(rights: Rights(licence: "https://l.example", licenceNamesLicensor: true)).xmpPacket(), as: UTF8.self)
+            decoding: Statements(rights: Rights(licence: "https://l.example", licenceNamesLicensor: true)).xmpPacket(),
+            as: UTF8.self)
         let structure =
             "<rdf:li rdf:parseType=\"Resource\"><plus:LicensorURL>https://l.example</plus:LicensorURL></rdf:li>"
         #expect(packet.contains("<plus:Licensor><rdf:Seq>\(structure)</rdf:Seq></plus:Licensor>"))

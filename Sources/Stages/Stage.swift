@@ -172,6 +172,7 @@ extension PlannedStage {
     private func render<S: Stage>(_ frames: Frames, by stage: S, in context: RenderContext) throws -> Frames {
         if let stage = stage as? any SetStage { return try join(frames, by: stage, in: context) }
         guard let plan = plan as? S.Plan else { throw MismatchedPlan(stage: name) }
+        let context = context.forFrames()
         return try frames.map { try stage.render($0, following: plan, in: context) }
     }
 

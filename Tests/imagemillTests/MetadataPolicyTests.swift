@@ -48,8 +48,9 @@ import Vips
         )
     }
 
-    /// The XMP in the bytes of a file. libvips 8.14 does not read that of an AVIF.
-    private func packet(in file: [UInt8]) throws -> [UInt8] {
+    /// The XMP of a file. libvips 8.14 does not read that of an AVIF.
+    private func xmp(of image: Image, in file: [UInt8]) throws -> [UInt8] {
+        if let packet = image.blob("xmp-data") { return packet }
         let start = try #require(file.firstRange(of: Array("<?xpacket begin".utf8)))
         let end = try #require(file.firstRange(of: Array("<?xpacket end=\"w\"?>".utf8)))
         return Array(file[start.lowerBound..<end.upperBound])
@@ -63,9 +64,10 @@ import Vips
         #expect(result.exit == 0, "\(result.errors)")
         let name = try #require(runner.files().first { $0.hasPrefix("a.") })
         let loader = format == "avif" ? "heifload_source" : "\(format)load_source"
-        let packet = try packet(in: runner.bytes("out/" + name))
+        let file = try runner.bytes("out/" + name)
         try await runner.inspect("out/" + name, by: loader) { image in
             let (exif, iptc) = statements(image)
+            let packet = try self.xmp(of: image, in: file)
             let xmp = Statements(xmp: packet)
             #expect(xmp.caption == "Harbor at night" && xmp.title == "Harbor" && xmp.keywords == ["ships"])
             #expect(String(decoding: packet, as: UTF8.self).contains("xmp:Rating=\"4\""))
@@ -76,9 +78,8 @@ import Vips
             }
             if format == "jpeg" { #expect(iptc.caption == "Harbor at night" && iptc.keywords == ["ships"]) }
         }
-        let bytes = try runner.bytes("out/" + name)
         for secret in ["Secret City", "GPS", "52,31"] {
-            #expect(bytes.firstRange(of: Array(secret.utf8)) == nil, "\(secret) in \(name)")
+            #expect(file.firstRange(of: Array(secret.utf8)) == nil, "\(secret) in \(name)")
         }
         #expect(try runner.report()["a.jpg"]?.warnings.contains { $0.code == "metadata-removed" } == false)
     }
@@ -96,9 +97,10 @@ import Vips
         #expect(result.exit == 0, "\(result.errors)")
         let name = try #require(runner.files().first { $0.hasPrefix("a.") })
         let loader = format == "avif" ? "heifload_source" : "\(format)load_source"
-        let packet = try packet(in: runner.bytes("out/" + name))
+        let file = try runner.bytes("out/" + name)
         try await runner.inspect("out/" + name, by: loader) { image in
             let (exif, iptc) = statements(image)
+            let packet = try self.xmp(of: image, in: file)
             let xmp = Statements(xmp: packet)
             let notice = "© 2019 Example <all>"
             #expect(xmp.rights.credit == "Müller/Agency" && xmp.rights.copyright == notice)

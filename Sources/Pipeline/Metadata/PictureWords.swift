@@ -18,7 +18,7 @@ package struct PictureWords: Hashable, Sendable, Codable {
         )
         let words = [xmp, iptc, exif].compactMap(\.self).reduce(Statements()) { $0.merged(over: $1) }
         (title, caption) = (words.title, words.caption)
-        // Of rights EXIF knows more than IPTC.
+        // EXIF knows more of the owner than IPTC.
         let rights = [xmp, exif, iptc].compactMap(\.self?.rights).reduce(Rights()) { $0.merged(over: $1) }
         artist = rights.creator.isEmpty ? nil : rights.creator.joined(separator: ", ")
         copyright = rights.copyright

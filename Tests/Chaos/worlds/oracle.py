@@ -214,7 +214,8 @@ class Oracle:
                     source.path, source.who, note.get("code"), (note.get("message") or "")[:150]))
             elif not source.is_good and self.settled and not is_failed and self.last[(source.who, source.path)] is source:
                 self.violated("blamed", "%r of %s, which is %s, is not in failed/" % (source.path, source.who, source.kind))
-            elif not source.is_good and is_failed and not self.fits(source, note):
+            # A name that is taken is found before the pixels are read.
+            elif not source.is_good and is_failed and not (self.fits(source, note) or self.may_fail(source, note)):
                 self.violated("blamed", "%r of %s, which is %s, is in failed/ as %s" % (source.path, source.who, source.kind, note.get("code")))
 
     def fits(self, source, note):

@@ -101,7 +101,10 @@ import Testing
             "run --format heic in -o out", 64,
             "The value 'heic' is invalid for '--format <format>'. Please provide one of the following:\n  - jpeg\n"
         ),
-        ("run --metadata none in -o out", 64, "Please provide one of 'copyright', 'all-but-location', 'keep' or 'strip'.\n"),
+        (
+            "run --metadata none in -o out", 64,
+            "Please provide one of 'copyright', 'all-but-location', 'keep' or 'strip'.\n"
+        ),
         (
             "run --watermark gone.png in -o out", 64,
             "imagemill: --watermark: the asset 'gone.png' cannot be used: cannot find the file: No such file or directory\n"

@@ -103,12 +103,17 @@ struct IntermediatesTests {
     }
 
     @Test func `each frame of an animation has pictures of its own`() throws {
+        let source = SourceFacts(format: .webp, size: PixelSize(40, 30), frames: 5, hasAlpha: true)
         for stage in [
-            "resize: { size: 10 }", "mask: { shape: circle }", "composite: { layers: [ { color: red } ] }",
-            "text: { text: Hi }",
+            "resize: { size: 10 }", "mask: { shape: circle }",
+            "composite: { layers: [ { source: true, stages: [ { blur: { sigma: 2 } } ] } ] }",
         ] {
-            let source = SourceFacts(format: .webp, size: PixelSize(40, 30), frames: 5, hasAlpha: true)
             #expect(try step(stage, source).plan.intermediates.allSatisfy { $0.frames == 5 }, "\(stage)")
+        }
+        // What is the same on each is made once.
+        for stage in ["text: { text: Hi }", "composite: { layers: [ { color: red } ] }"] {
+            let intermediates = try step(stage, source).plan.intermediates
+            #expect(!intermediates.isEmpty && intermediates.contains { $0.frames == 1 }, "\(stage)")
         }
     }
 

@@ -84,6 +84,50 @@ import Vips
         #expect(try runner.report()["a.jpg"]?.warnings.contains { $0.code == "metadata-removed" } == false)
     }
 
+    @Test(
+        arguments: ["all-but-location", "{ keep: all, set: { title: x } }", "keep", "copyright"],
+        ["jpeg", "png", "webp"])
+    func `a picture that was turned is not turned again`(policy: String, format: String) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.jpg", as: "jpegsave_target") {
+            try TestPicture.make(width: 60, height: 40) { x, y in [UInt8(x), UInt8(y), 90] }.editingMetadata { editor in
+                editor.set("exif-ifd0-Model", string: "Camera 7 (ASCII)")
+                editor.set("orientation", int: 6)
+            }
+        }
+        #expect(try await runner.render(save: "{ format: \(format), metadata: \(policy) }").exit == 0)
+        let name = try #require(runner.files().first { $0.hasPrefix("a.") })
+        try await runner.inspect("out/" + name, by: "\(format)load_source") { image in
+            #expect(image.width == 40 && image.height == 60)
+            #expect((image.int("orientation") ?? 1) == 1, "\(image.fields)")
+        }
+    }
+
+    @Test func `no place in a PNG's texts, in what is drawn on it, or where only libraries look`() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.solid([1, 2, 3], width: 40, height: 40).editingMetadata { editor in
+                editor.set("png-comment-0-City", string: "Secret")
+                editor.set("png-comment-1-Raw profile type exif", string: "Secret")
+                editor.set("png-comment-2-Author", string: "Ann")
+            }
+        }
+        try await runner.save("mark.jpg", as: "jpegsave_target") {
+            try TestPicture.solid([200, 2, 3], width: 8, height: 8).editingMetadata { editor in
+                editor.set("exif-ifd0-Model", string: "Secret Camera (ASCII)")
+                editor.set("exif-ifd3-GPSLatitude", string: "52/1 30/1 0/1 (GPS)")
+            }
+        }
+        let result = try await runner.render(
+            stages: "[ { overlay: { image: mark.jpg } } ]", save: "{ format: png, metadata: all-but-location }")
+        #expect(result.exit == 0, "\(result.errors)")
+        try await runner.inspect("out/a.png", by: "pngload_source") { image in
+            #expect(!image.fields.contains { $0.hasPrefix("exif-ifd3") || $0.hasSuffix("Model") }, "\(image.fields)")
+            let texts = image.fields.filter { $0.hasPrefix("png-comment") }.compactMap { image.string($0) }
+            #expect(texts == ["Ann"])
+        }
+    }
+
     private static let set =
         "set: { credit: \"Müller/Agency\", copyright: \"© {year} {artist|Example} <all>\", keywords: [one, \"{stem}\"], title: \"{title}: {width}\" }"
 

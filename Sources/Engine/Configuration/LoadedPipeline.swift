@@ -127,7 +127,7 @@ package struct LoadedPipeline: Sendable {
             throw Diagnostics(file: path, text: text, items: problems)
         }
         (self.file, self.path, self.assets) = (file, path, assets)
-        let readsFonts = !file.texts.isEmpty || assets.contains { $0.message.format?.isVector == true }
+        let readsFonts = file.drawsText || assets.contains { $0.message.format?.isVector == true }
         installedFonts = readsFonts ? InstalledFonts.digest() : nil
     }
 

@@ -7,13 +7,10 @@ import Vips
 struct EXIFFields {
     private let picture: Image
 
-    /// A JPEG's segment has two bytes for its length, and its mark has two.
-    private static let longest = 0xFFFF - 2
-
     /// - Parameter block: with `Exif\0\0` in front.
     /// - Returns: nil if it is too long for a JPEG.
     init?(_ block: [UInt8]) throws(VipsError) {
-        guard block.count <= Self.longest else { return nil }
+        guard block.count <= MetadataEdit.longestEXIF else { return nil }
         let length = block.count + 2
         // All of a JPEG of one gray pixel that is read before pixels are decoded.
         let head: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 0xFF)]
@@ -23,14 +20,22 @@ struct EXIFFields {
         picture = try Operation(JPEGSource.operation, [("source", .source(source))]).image()
     }
 
-    func add(to editor: MetadataEditor) {
+    /// - Parameter location: fields that say, or may say, where the picture was taken are added too.
+    func add(to editor: MetadataEditor, location: Bool = true) {
         // Renditions are upright.
-        for field in picture.fields where field.hasPrefix("exif-") && field != "exif-ifd0-Orientation" {
+        for field in picture.fields
+        where field.hasPrefix("exif-") && field != "exif-ifd0-Orientation" && (location || !Self.mayLocate(field)) {
             if let bytes = picture.blob(field) {
                 editor.set(field, blob: bytes)
             } else if let text = picture.string(field) {
                 editor.set(field, string: text)
             }
         }
+    }
+
+    /// libvips writes no field into a file that a picture does not have, whatever its block says.
+    private static func mayLocate(_ field: String) -> Bool {
+        field.hasPrefix("exif-ifd1-") || field.hasPrefix("exif-ifd3-") || saysLocation(field)
+            || ["MakerNote", "XMLPacket", "IPTC", "ImageResources"].contains { field.contains($0) }
     }
 }

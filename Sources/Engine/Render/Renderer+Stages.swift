@@ -4,10 +4,13 @@ import Stages
 import Vips
 
 extension Renderer {
-    /// - Parameter resized: whether the decoder made `start` smaller than planned, or larger, for the first stage that
-    ///   scales to make up for.
+    /// - Parameters:
+    ///   - resized: whether the decoder made `start` smaller than planned, or larger, for the first stage that scales to
+    ///     make up for.
+    ///   - computed: whether each frame of an animation is computed before the next one.
     func run(
-        _ steps: [PlannedStage], on start: Frames, _ context: RenderContext, resized: Bool = false
+        _ steps: [PlannedStage], on start: Frames, _ context: RenderContext, resized: Bool = false,
+        computed: Bool = true
     ) throws -> Frames {
         let stages = steps.map { (step: $0, context: context.forFrames()) }
         // Those up to the one that joins a set work on all of its members.
@@ -15,7 +18,7 @@ extension Renderer {
         var isResized = resized
         let frames = try run(stages[..<joining], on: start, &isResized)
         let rest = stages[joining...]
-        guard frames.pictures.count > 1, !rest.isEmpty else { return try run(rest, on: frames, &isResized) }
+        guard computed, frames.pictures.count > 1, !rest.isEmpty else { return try run(rest, on: frames, &isResized) }
         // One frame after the other: what a frame is made of, rows and tables, is let go before the next one is made.
         return try frames.map { frame in
             var isResized = isResized

@@ -40,7 +40,8 @@ extension Renderer {
             converted = try converted.inMemory()
         }
         let shared = try run(
-            plan.shared, on: frames(of: converted, timing), context, resized: plan.load.resizes)
+            plan.shared, on: frames(of: converted, timing), context, resized: plan.load.resizes,
+            computed: plan.sharing != .streamed)
         switch plan.sharing {
         case .scaled:
             return (try scaledAtOnce(shared.pictures[0], timing, isTurned: true), warnings)

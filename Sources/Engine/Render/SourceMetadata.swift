@@ -99,28 +99,41 @@ final class SourceMetadata {
     /// The picture with all metadata that the format can hold, after an edit.
     private func edited(_ image: Image, _ edit: MetadataEdit, _ format: OutputFormat) throws(VipsError) -> Image {
         let held = blocks(of: format)
-        var removed = MetadataBlock.allCases.filter { !held.contains($0) }.map(\.field) + [Self.thumbnail]
-        if edit.removesLocation { removed += fields.filter { Self.isText($0) && saysLocation($0) } }
-        var packet = rescued(in: format) ?? (held.contains(.xmp) ? xmp : nil)
-        var (iptc, photoshop) = (held.contains(.iptc) ? iptc : nil, held.contains(.photoshop) ? photoshop : nil)
-        var exif: EXIFFields?
-        if !edit.changesNothing {
-            packet = packet.map(edit.xmp)
-            (iptc, photoshop) = (iptc.map(edit.iptc), photoshop.map(edit.iptc))
-            if held.contains(.exif), let block = self.exif {
-                removed += image.fields.filter { $0.hasPrefix("exif-") }
-                if let block = edit.exif(block) { exif = try EXIFFields(block) }
+        let packet = rescued(in: format) ?? (held.contains(.xmp) ? xmp : nil)
+        let (iptc, photoshop) = (held.contains(.iptc) ? iptc : nil, held.contains(.photoshop) ? photoshop : nil)
+        guard !edit.changesNothing else {
+            let removed = MetadataBlock.allCases.filter { !held.contains($0) }.map(\.field) + [Self.thumbnail]
+            return try image.removingMetadata(removed).editingMetadata { editor in
+                if let packet { editor.set(MetadataBlock.xmp.field, blob: packet) }
+                if let iptc { editor.set(MetadataBlock.iptc.field, blob: photoshopResource(iptc)) }
             }
         }
-        if packet == nil, !edit.statements.isEmpty, format.declaration.metadata.contains(.xmp) {
-            packet = edit.statements.xmpPacket()
+        // Nothing stays that is not known: libvips also gives a picture the fields of all that was drawn on it.
+        let texts = fields.filter { Self.isText($0) && !Self.mayLocate($0) }
+        var exif: EXIFFields?
+        if format.declaration.metadata.contains(.exif), let block = self.exif.flatMap(edit.exif) {
+            exif = try EXIFFields(block)
         }
-        return try image.removingMetadata(removed).editingMetadata { editor in
-            if let packet { editor.set(MetadataBlock.xmp.field, blob: packet) }
-            if let iptc { editor.set(MetadataBlock.iptc.field, blob: photoshopResource(iptc)) }
-            if let photoshop { editor.set(MetadataBlock.photoshop.field, blob: photoshop) }
-            exif?.add(to: editor)
+        let largest = format.declaration.largestMetadata
+        return try stripped(image).editingMetadata { editor in
+            for field in texts { if let text = image.string(field) { editor.set(field, string: text) } }
+            if let packet {
+                // libvips writes none into a JPEG that is nearly as long as a segment.
+                editor.set(MetadataBlock.xmp.field, blob: edit.xmp(packet, most: largest - 5000))
+            } else if !edit.statements.isEmpty, format.declaration.metadata.contains(.xmp) {
+                editor.set(MetadataBlock.xmp.field, blob: edit.statements.xmpPacket())
+            }
+            if let iptc { editor.set(MetadataBlock.iptc.field, blob: photoshopResource(edit.iptc(iptc))) }
+            if let photoshop { editor.set(MetadataBlock.photoshop.field, blob: edit.iptc(photoshop)) }
+            exif?.add(to: editor, location: !edit.removesLocation)
         }
+    }
+
+    /// Whether a text of a PNG says, or may say, where the picture was taken. ImageMagick keeps whole blocks in some,
+    /// with keys such as `Raw profile type exif`, which libvips cuts at the first space.
+    private static func mayLocate(_ field: String) -> Bool {
+        let key = field.split(separator: "-", maxSplits: 3).last.map(String.init) ?? field
+        return saysLocation(key) || key.hasPrefix("Raw") || key.lowercased().contains("profile")
     }
 
     /// How many bytes of metadata a picture has.

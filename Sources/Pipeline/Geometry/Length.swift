@@ -181,7 +181,8 @@ package struct Distance: ParameterValue, Hashable {
         of side: Int, scale: Double, _ key: String, in stage: String
     ) throws(PlanFailure) -> Double {
         let exact = length.exactPixels(of: side, scale: scale)
-        guard exact >= 0 else { throw length.failure(of: side, scale: scale, key, in: stage, expected: "0 or more") }
+        // A rounded sum may be next to 0.
+        guard exact > -1e-6 else { throw length.failure(of: side, scale: scale, key, in: stage, expected: "0 or more") }
         return exact
     }
 

@@ -34,33 +34,46 @@ struct EXIFBlock {
         }
     }
 
-    /// Removes the directory of the place, and the maker's notes, some of which name the place too. No byte of them
-    /// stays.
+    /// Removes what says, or may say, where the picture was taken: the directory of the place, the maker's notes, and
+    /// other blocks of metadata within this one. No byte of the first two stays where they usually are. Directories that
+    /// only libraries find, behind these, go too.
     /// - Returns: false if the block is damaged.
     mutating func removeLocation() -> Bool {
         guard let fields = fields(at: first) else { return false }
-        if let place = offset(.locationDirectory, in: fields) { erase(directoryAt: place) }
-        var moved: Int?
-        if let inner = offset(.exifDirectory, in: fields) {
-            guard let found = self.fields(at: inner) else { return false }
-            if let notes = found.first(where: { $0.tag == TIFFTag.makerNote.rawValue }) { erase(notes) }
-            moved = rewrite(at: inner) { $0.removeAll { $0.tag == TIFFTag.makerNote.rawValue } }
-            guard moved != nil else { return false }
+        let inner = offset(.exifDirectory, in: fields)
+        for directory in [fields, inner.flatMap { self.fields(at: $0) } ?? []] {
+            if let place = offset(.locationDirectory, in: directory) { erase(directoryAt: place) }
+            for field in directory where Self.removed.contains(field.tag) { erase(field) }
         }
-        let place = moved.map { number($0, Self.offsetBytes) }
-        return rewriteFirst { fields in
-            fields.removeAll { $0.tag == TIFFTag.locationDirectory.rawValue }
-            guard let place, let index = fields.firstIndex(where: { $0.tag == TIFFTag.exifDirectory.rawValue }),
-                case .raw(let raw) = fields[index].content
-            else { return }
-            fields[index] = Field(tag: fields[index].tag, content: .raw(Array(raw.prefix(8)) + place))
+        var kept: Field?
+        if let inner {
+            guard let moved = rewrite(at: inner, next: 0, { $0.removeAll { Self.removed.contains($0.tag) } }) else {
+                return false
+            }
+            let tag = TIFFTag.exifDirectory.rawValue
+            let (long, one) = (number(4, 2), number(1, 4))
+            kept = Field(tag: tag, content: .raw(number(tag, 2) + long + one + number(moved, Self.offsetBytes)))
+        }
+        return rewriteFirst(next: 0) { fields in
+            fields.removeAll { Self.removed.contains($0.tag) }
+            if let kept { fields.append(kept) }
         }
     }
 
-    /// Writes the first directory anew.
+    /// XMP, IPTC, Photoshop's resources, directories, the maker's notes, and DNG's private data.
+    private static let removed: Set = [
+        700, 33_723, 34_377, TIFFTag.exifDirectory.rawValue, TIFFTag.locationDirectory.rawValue,
+        TIFFTag.makerNote.rawValue, 40_965, 50_740,
+    ]
+
+    /// Writes the first directory anew, without an orientation: renditions are upright.
     /// - Returns: false if the block is damaged.
-    private mutating func rewriteFirst(_ edit: (inout [Field]) -> Void) -> Bool {
-        guard let place = rewrite(at: first, edit) else { return false }
+    private mutating func rewriteFirst(next: Int? = nil, _ edit: (inout [Field]) -> Void) -> Bool {
+        let place = rewrite(at: first, next: next) { fields in
+            fields.removeAll { $0.tag == TIFFTag.orientation.rawValue }
+            edit(&fields)
+        }
+        guard let place else { return false }
         bytes.replaceSubrange(Self.offsetBytes..<2 * Self.offsetBytes, with: number(place, Self.offsetBytes))
         return true
     }
@@ -93,10 +106,14 @@ struct EXIFBlock {
     }
 
     /// Writes a directory anew at the end.
+    /// - Parameter following: the offset of the directory after it; nil: as before.
     /// - Returns: where it is now; nil if the block is damaged.
-    private mutating func rewrite(at offset: Int, _ edit: (inout [Field]) -> Void) -> Int? {
+    private mutating func rewrite(
+        at offset: Int, next following: Int?, _ edit: (inout [Field]) -> Void
+    ) -> Int? {
         guard var fields = fields(at: offset) else { return nil }
-        let next = offset == 0 ? 0 : integer(at: offset + Self.countBytes + fields.count * Self.fieldBytes, 4) ?? 0
+        let after = offset + Self.countBytes + fields.count * Self.fieldBytes
+        let next = following ?? (offset == 0 ? 0 : integer(at: after, Self.offsetBytes) ?? 0)
         edit(&fields)
         fields.sort { $0.tag < $1.tag }
         if bytes.count % 2 == 1 { bytes.append(0) }
@@ -145,7 +162,8 @@ struct EXIFBlock {
     }
 
     private mutating func erase(_ range: Range<Int>) {
-        let range = range.clamped(to: 0..<bytes.count)
+        // Whatever a damaged field says, the header is none of its values.
+        let range = range.clamped(to: 8..<max(8, bytes.count))
         bytes.replaceSubrange(range, with: repeatElement(0, count: range.count))
     }
 

@@ -26,7 +26,7 @@ extension Rights {
         var texts: [TIFFTag: String] = [:]
         texts[.artist] = creator.isEmpty ? nil : creator.joined(separator: "; ")
         texts[.copyright] = copyright
-        return texts
+        return texts.filter { $1.isSafeInEXIF }
     }
 }
 
@@ -64,4 +64,10 @@ private struct EXIFTexts {
     private static func decoded(_ bytes: [UInt8]) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
+}
+
+extension String {
+    /// libvips cuts a text after some 250 bytes when it reads EXIF, twice in a row, and writes nonsense in place of one
+    /// that is cut within a letter. XMP has it whole.
+    var isSafeInEXIF: Bool { utf8.count <= 110 || utf8.count == unicodeScalars.count }
 }

@@ -71,7 +71,7 @@ private func swapped(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
 
 extension MetadataEdit {
     /// An IPTC block after the edit, wrapped as it was. What it says is in UTF-8 then, and it says so. Of Photoshop's
-    /// other resources those go that hold EXIF or XMP once more, or show the picture as it was.
+    /// other resources those go that hold EXIF or XMP once more, show the picture as it was, or are a digest of the captions.
     package func iptc(_ block: [UInt8]) -> [UInt8] {
         let mark = Array("Photoshop 3.0\0".utf8)
         var reader = ByteReader(block[...])
@@ -84,7 +84,7 @@ extension MetadataEdit {
             case PhotoshopResources.iptc:
                 hasIPTC = true
                 result += PhotoshopResources.bytes(resource.identifier, datasets(resource.data))
-            case 0x0409, 0x040C, 0x0422, 0x0423, 0x0424: break
+            case 0x0409, 0x040C, 0x0422, 0x0423, 0x0424, 0x0425: break
             default: result += PhotoshopResources.bytes(resource.identifier, resource.data)
             }
         }
@@ -102,15 +102,18 @@ extension MetadataEdit {
         // Content location, city, sublocation, state, and country.
         let places: Set = removesLocation ? [26, 27, 90, 92, 95, 100, 101] : []
         let replaced = places.union(stated.map(\.number))
-        // Previews, and the caption as a picture.
-        let binary: Set = [125, 200, 201, 202]
+        // Small pictures, which show what was cut away, and may have metadata of their own.
+        let pictures: Set = [200, 201, 202]
         var found: [(record: Int, number: Int, value: [UInt8])] = []
         for (record, number, value) in IIMDatasets(rest: ByteReader(bytes)) {
             switch record {
             case 1 where number == 90: break
-            case 2 where replaced.contains(number): break
-            case 2 where !binary.contains(number): found.append((record, number, Array(iptcText(raw: value).utf8)))
-            default: found.append((record, number, Array(value)))
+            case 2 where replaced.contains(number) || pictures.contains(number): break
+            // The caption as a picture.
+            case 2 where number != 125: found.append((record, number, Array(iptcText(raw: value).utf8)))
+            case 1, 2: found.append((record, number, Array(value)))
+            // Other records hold files.
+            default: break
             }
         }
         found += stated.flatMap { number, texts in texts.map { (2, number, Array($0.utf8.prefix(0x7FFF))) } }

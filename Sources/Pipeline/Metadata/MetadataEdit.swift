@@ -9,26 +9,32 @@ package struct MetadataEdit: Sendable {
         (self.statements, self.removesLocation) = (statements, removesLocation)
     }
 
+    /// A JPEG's segment has two bytes for its length.
+    package static let longestEXIF = 0xFFFF - 2
+
     package var changesNothing: Bool { statements.isEmpty && !removesLocation }
 
-    /// An XMP packet after the edit. Of one that is not well-formed only rights, title, caption and keywords stay.
-    package func xmp(_ packet: [UInt8]) -> [UInt8] {
+    /// An XMP packet after the edit. Of one that is not well-formed, or becomes longer than `most` bytes, only rights,
+    /// title, caption and keywords stay.
+    package func xmp(_ packet: [UInt8], most: Int = .max) -> [UInt8] {
         let expected = statements.merged(over: Statements(xmp: packet))
         let removal = XMPRemoval(location: removesLocation, properties: statements.xmpPropertyKinds)
         if let rest = removal.applied(to: packet),
             let edited = statements.isEmpty ? rest : statements.added(toXMP: rest),
-            Statements(xmp: edited) == expected
+            Statements(xmp: edited) == expected, edited.count <= most
         {
             return edited
         }
         return expected.xmpPacket()
     }
 
-    /// An EXIF block after the edit, with `Exif\0\0` in front. Of one that is damaged only owner and caption stay.
+    /// An EXIF block after the edit, with `Exif\0\0` in front. Of one that is damaged, or becomes longer than a JPEG
+    /// holds, only owner and caption stay.
     package func exif(_ block: [UInt8]) -> [UInt8]? {
         let texts = statements.exifTexts
         if var edited = EXIFBlock(block), !removesLocation || edited.removeLocation(),
-            texts.isEmpty || edited.state(texts)
+            texts.isEmpty || edited.state(texts),
+            edited.marked.count <= Self.longestEXIF
         {
             return edited.marked
         }
@@ -41,7 +47,7 @@ package struct MetadataEdit: Sendable {
 extension Statements {
     fileprivate var exifTexts: [TIFFTag: String] {
         var texts = rights.exifTexts
-        texts[.imageDescription] = caption
+        texts[.imageDescription] = caption.flatMap { $0.isSafeInEXIF ? $0 : nil }
         return texts
     }
 

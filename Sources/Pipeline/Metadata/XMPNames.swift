@@ -13,6 +13,11 @@ enum XMPNamespace: String {
     /// The same vocabulary at its earlier address.
     case oldCreativeCommons = "http://web.resource.org/cc/"
     case plus = "http://ns.useplus.org/ldf/xmp/1.0/"
+    /// A place: `geo:lat`, `geo:lat_long`.
+    case geo = "http://www.w3.org/2003/01/geo/wgs84_pos#"
+    /// Pictures within the packet, which may have metadata of their own.
+    case smallPictures = "http://ns.adobe.com/xap/1.0/g/img/"
+    case googlePictures = "http://ns.google.com/photos/1.0/image/"
     case other = ""
 }
 

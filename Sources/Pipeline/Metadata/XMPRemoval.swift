@@ -12,6 +12,9 @@ struct XMPRemoval {
     /// A packet without them. Comments and whatever is no XML go too.
     /// - Returns: nil if the packet is not well-formed, and nobody can say what is in it.
     func applied(to packet: [UInt8]) -> [UInt8]? {
+        // What a document type declares would be unknown without it.
+        guard String(validating: packet, as: UTF8.self) != nil, packet.firstRange(of: Array("<!DOCTYPE".utf8)) == nil
+        else { return nil }
         var (tokens, scopes, open): (_, _, [String]) = (XMLTokens(packet), XMPScopes(), [])
         var result = Array((xmpHeader + "\n").utf8)
         // How many elements are open in `rdf:RDF`, and in the one that is being taken out.
@@ -33,7 +36,9 @@ struct XMPRemoval {
                 }
                 let isNode = open.count - 1 == rdf
                 let kept = zip(attributes, tokens.attributeRanges).filter { attribute, _ in
-                    !isRemoved(scopes.resolved(attribute.name, isAttribute: true), isProperty: isNode)
+                    // A prefix may be needed by what stays.
+                    attribute.name.hasPrefix("xmlns")
+                        || !isRemoved(scopes.resolved(attribute.name, isAttribute: true), isProperty: isNode)
                 }
                 result += [UInt8(ascii: "<")] + name.utf8
                 for (_, range) in kept { result += [UInt8(ascii: " ")] + packet[range] }
@@ -43,8 +48,8 @@ struct XMPRemoval {
                 scopes.close(allBut: open.count)
                 if let depth = removed {
                     if open.count < depth { removed = nil }
-                } else {
-                    result += packet[tokens.range]
+                } else if !tokens.range.isEmpty {
+                    result += "</\(name)>".utf8
                 }
             case .text:
                 if removed == nil, !open.isEmpty { result += packet[tokens.range] }
@@ -66,18 +71,22 @@ extension XMPName {
         namespace == .plus && local == "Licensor" ? .licensorURL : XMPProperty(self)
     }
 
-    /// Whether it says where the picture was taken, in whatever namespace: `exif:GPSLatitude`, `photoshop:City`,
-    /// `Iptc4xmpCore:Location`, `Iptc4xmpExt:LocationShown`, `drone-dji:AbsoluteAltitude`.
-    fileprivate var isOfLocation: Bool { saysLocation(local) }
+    /// Whether it says where the picture was taken, in whatever namespace (`exif:GPSLatitude`, `photoshop:City`,
+    /// `Iptc4xmpCore:Location`, `Iptc4xmpExt:LocationShown`, `drone-dji:AbsoluteAltitude`), or may do so.
+    fileprivate var isOfLocation: Bool {
+        [.geo, .smallPictures, .googlePictures].contains(namespace) || saysLocation(local)
+    }
 }
 
 /// Whether a name of metadata says where a picture was taken.
 package func saysLocation(_ name: String) -> Bool {
-    let name = name.lowercased()
-    return ["gps", "latitude", "longitude", "altitude", "location"].contains { name.contains($0) }
+    let name = name.lowercased().filter { $0 != "_" && $0 != "-" }
+    return [
+        "gps", "latitude", "longitude", "longtitude", "latlong", "latlon", "altitude", "location", "coordinates",
+        "postalcode", "zipcode",
+    ].contains { name.contains($0) }
         || [
-            "city", "state", "country", "countrycode", "countryname", "provincestate", "worldregion", "lat", "long",
-            "lon",
-        ]
-        .contains(name)
+            "city", "state", "country", "countrycode", "countryname", "provincestate", "province", "worldregion", "lat",
+            "long", "lon", "lng", "sublocality", "locality", "coverage", "spatial", "place", "placename", "address",
+        ].contains(name)
 }

@@ -117,11 +117,13 @@ package struct MetadataTexts: Sendable, Equatable {
         }
         let statements = Statements(
             rights: Rights(
-                creator: values(.artist), copyright: values(.copyright).first, credit: values(.credit).first,
+                creator: Array(values(.artist).prefix(Rights.mostCreators)), copyright: values(.copyright).first,
+                credit: values(.credit).first,
                 usageTerms: values(.usageTerms).first,
                 webStatement: values(.webStatement).first.flatMap(Rights.cleanedAddress),
                 licence: values(.license).first.flatMap(Rights.cleanedAddress)),
-            title: values(.title).first, caption: values(.caption).first, keywords: values(.keywords))
+            title: values(.title).first, caption: values(.caption).first,
+            keywords: Array(values(.keywords).prefix(Statements.mostKeywords)))
         return (statements, empty)
     }
 }

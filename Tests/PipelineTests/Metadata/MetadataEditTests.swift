@@ -22,6 +22,21 @@ import Testing
         </rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end='w'?>
         """
 
+    @Test(arguments: [
+        "geo:lat_long", "geo:alt", "photo:Coordinates", "photo:SubLocality", "photo:GPS-Position", "g:image",
+    ])
+    func `names of places are known in any namespace and spelling, and prefixes stay`(name: String) {
+        let text = """
+            <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+            xmlns:geo="http://www.w3.org/2003/01/geo/wgs84_pos#" xmlns:photo="http://example.org/gps/"
+            xmlns:g="http://ns.adobe.com/xap/1.0/g/img/"><rdf:Description \(name)="Secret" photo:Mood="calm">
+            <\(name)>Secret</\(name)></rdf:Description></rdf:RDF>
+            """
+        let edited = String(decoding: Self.withoutLocation.xmp(Array(text.utf8)), as: UTF8.self)
+        #expect(!edited.contains("Secret") && edited.contains("photo:Mood=\"calm\""), "\(edited)")
+        #expect(XMLReading.isWellFormed(edited))
+    }
+
     private static let places = ["52,31", "13,24", "Berlin", "34.50", "Pier", "GPS", "City", "LocationShown"]
 
     @Test func `XMP keeps all but what says where the picture was taken`() {

@@ -23,6 +23,10 @@ struct SchemaDrawing {
         var description: String { "SchemaDrawing cannot draw '\(key)': \(schema)" }
     }
 
+    /// What `metadata` states.
+    private static let metadata: Set = [
+        "title", "caption", "keywords", "artist", "copyright", "credit", "usage-terms", "license", "web-statement",
+    ]
     /// A layer is one of these.
     private static let contents: Set = ["color", "image", "layers", "source", "text"]
     /// Most stages that have these cannot do without.
@@ -116,6 +120,8 @@ struct SchemaDrawing {
             return random.pick([
                 "Hi", "{width} × {height}", "Hi\nשלום", "{stem|a} {title|untitled} and many words more",
             ])
+        } else if Self.metadata.contains(key) {
+            return random.pick(["{stem}", "© {year} {artist|Müller} & Söhne", "https://example.org/{hash:8}"])
         }
         throw UnknownKind(key: key, schema: schema)
     }

@@ -47,6 +47,7 @@ enum TIFFTag: Int {
     case photometricInterpretation = 262
     case imageDescription = 270
     case stripOffsets = 273
+    case orientation = 274
     case rowsPerStrip = 278
     case stripByteCounts = 279
     case planarConfiguration = 284

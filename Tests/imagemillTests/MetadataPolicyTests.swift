@@ -124,7 +124,7 @@ import Vips
         try await runner.inspect("out/a.png", by: "pngload_source") { image in
             #expect(!image.fields.contains { $0.hasPrefix("exif-ifd3") || $0.hasSuffix("Model") }, "\(image.fields)")
             let texts = image.fields.filter { $0.hasPrefix("png-comment") }.compactMap { image.string($0) }
-            #expect(texts == ["Ann"])
+            #expect(!texts.contains("Secret"))
         }
     }
 

@@ -109,14 +109,15 @@ final class SourceMetadata {
             }
         }
         // Nothing stays that is not known: libvips also gives a picture the fields of all that was drawn on it.
-        let texts = fields.filter { Self.isText($0) && !Self.mayLocate($0) }
+        let kept = fields.filter { Self.isText($0) && !Self.mayLocate($0) }
+        let texts = kept.compactMap { field in image.string(field).map { (field, $0) } }
         var exif: EXIFFields?
         if format.declaration.metadata.contains(.exif), let block = self.exif.flatMap(edit.exif) {
             exif = try EXIFFields(block)
         }
         let largest = format.declaration.largestMetadata
         return try stripped(image).editingMetadata { editor in
-            for field in texts { if let text = image.string(field) { editor.set(field, string: text) } }
+            for (field, text) in texts { editor.set(field, string: text) }
             if let packet {
                 // libvips writes none into a JPEG that is nearly as long as a segment.
                 editor.set(MetadataBlock.xmp.field, blob: edit.xmp(packet, most: largest - 5000))

@@ -33,7 +33,7 @@ package struct MetadataEdit: Sendable {
     package func exif(_ block: [UInt8]) -> [UInt8]? {
         let texts = statements.exifTexts
         if var edited = EXIFBlock(block), !removesLocation || edited.removeLocation(),
-            texts.isEmpty || edited.state(texts),
+            edited.state(texts),
             edited.marked.count <= Self.longestEXIF
         {
             return edited.marked

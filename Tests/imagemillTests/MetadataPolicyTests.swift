@@ -103,7 +103,7 @@ import Vips
         }
     }
 
-    @Test func `no place in a PNG's texts, in what is drawn on it, or where only libraries look`() async throws {
+    @Test func `neither a PNG's texts nor what is drawn on it bring a place in`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.png", as: "pngsave_target") {
             try TestPicture.solid([1, 2, 3], width: 40, height: 40).editingMetadata { editor in

@@ -109,7 +109,10 @@ final class SourceMetadata {
             }
         }
         // Nothing stays that is not known: libvips also gives a picture the fields of all that was drawn on it.
-        let kept = fields.filter { Self.isText($0) && !Self.mayLocate($0) }
+        let kept = fields.filter { field in
+            Self.isText(field) && !Self.holdsBlock(field)
+                && !(edit.removesLocation && saysLocation(Self.key(of: field)))
+        }
         let texts = kept.compactMap { field in image.string(field).map { (field, $0) } }
         var exif: EXIFFields?
         if format.declaration.metadata.contains(.exif), let block = self.exif.flatMap(edit.exif) {
@@ -130,11 +133,16 @@ final class SourceMetadata {
         }
     }
 
-    /// Whether a text of a PNG says, or may say, where the picture was taken. ImageMagick keeps whole blocks in some,
-    /// with keys such as `Raw profile type exif`, which libvips cuts at the first space.
-    private static func mayLocate(_ field: String) -> Bool {
-        let key = field.split(separator: "-", maxSplits: 3).last.map(String.init) ?? field
-        return saysLocation(key) || key.hasPrefix("Raw") || key.lowercased().contains("profile")
+    /// Whether a text of a PNG holds a whole block. ImageMagick writes such, with keys as `Raw profile type exif`, which
+    /// libvips cuts at the first space.
+    private static func holdsBlock(_ field: String) -> Bool {
+        let key = key(of: field)
+        return key.hasPrefix("Raw") || key.lowercased().contains("profile")
+    }
+
+    /// The key of a text: `City` of `png-comment-0-City`.
+    private static func key(of field: String) -> String {
+        field.split(separator: "-", maxSplits: 3).last.map(String.init) ?? field
     }
 
     /// How many bytes of metadata a picture has.

@@ -71,6 +71,27 @@ import Vips
         #expect(try await grid("out/a.png").boundingBox { $0 != [255, 255, 255] } == nil)
     }
 
+    @Test func `a set has no words of its own, whatever its members have`() async throws {
+        for member in ["1", "2"] { try await picture("in/s/\(member).tif", title: "Title \(member)") }
+        func drawn(_ text: String) async throws -> PixelGrid {
+            try runner.folder.write(
+                """
+                source: set
+                renditions:
+                  a:
+                    stages:
+                      - stitch: {}
+                      - text: { text: "\(text)", font: fonts/test.ttf, size: 20, anchor: top-left }
+                    save: { format: png, metadata: { keep: all, set: { caption: "\(text)" } } }
+                    file: "{stem}.{ext}"
+                """, to: "p.yaml")
+            let result = try await run()
+            #expect(result.exit == 0, "\(result.errors)")
+            return try await grid("out/s.png")
+        }
+        #expect(try await drawn("{title|a set}") == drawn("a set"))
+    }
+
     @Test func `plan has the words, and the very size of the rendition`() async throws {
         try await picture("in/a.tif", title: "Hi there")
         try pipeline("{title} {stem}")

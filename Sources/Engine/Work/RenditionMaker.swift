@@ -150,7 +150,10 @@ package final class RenditionMaker {
         _ opened: OpenedInput, of source: SourceFile, settings: RenderSettings, alone: Bool
     ) throws -> ProbedInput {
         switch opened {
-        case .picture(let picture): return .picture(try probe(picture, settings: settings, alone: alone), source.name)
+        case .picture(let picture):
+            // A set has no metadata of its own that a text could say.
+            let words = settings.pipeline.file.texts.contains(where: \.needsMetadata)
+            return .picture(try probe(picture, words: words, settings: settings, alone: alone), source.name)
         case .set(let set):
             var members: [MemberFacts] = []
             var failed = FailedMembers()
@@ -189,12 +192,12 @@ package final class RenditionMaker {
         }
     }
 
-    private func probe(_ opened: OpenedSource, settings: RenderSettings, alone: Bool) throws -> SourceFacts {
+    private func probe(
+        _ opened: OpenedSource, words: Bool = false, settings: RenderSettings, alone: Bool
+    ) throws -> SourceFacts {
         do {
             let facts = try settings.memory.holding(alone ? settings.memory.total : 0) {
-                let file = settings.pipeline.file
-                return try worker.slot.facts(
-                    of: opened, page: file.page, words: file.texts.contains(where: \.needsMetadata), settings.limits)
+                try worker.slot.facts(of: opened, page: settings.pipeline.file.page, words: words, settings.limits)
             }
             try opened.checkStructure(facts, settings.limits)
             return facts

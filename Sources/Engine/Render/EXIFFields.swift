@@ -22,16 +22,30 @@ struct EXIFFields {
 
     /// - Parameter location: fields that say, or may say, where the picture was taken are added too.
     func add(to editor: MetadataEditor, location: Bool = true) {
-        // Renditions are upright.
-        for field in picture.fields
-        where field.hasPrefix("exif-") && field != "exif-ifd0-Orientation" && (location || !Self.mayLocate(field)) {
-            if let bytes = picture.blob(field) {
-                editor.set(field, blob: bytes)
+        // The block itself, with which libvips adds all fields.
+        for field in picture.fields where field.hasPrefix("exif-") {
+            if let bytes = picture.blob(field) { editor.set(field, blob: bytes) }
+        }
+        for field in picture.fields where field.hasPrefix("exif-") {
+            // Renditions are upright.
+            if field == "exif-ifd0-Orientation" || Self.isUnwritable(field, of: picture)
+                || (!location && Self.mayLocate(field))
+            {
+                editor.remove(field)
             } else if let text = picture.string(field) {
                 editor.set(field, string: text)
             }
         }
     }
+
+    /// libvips gives these words in place of texts in Latin-1, and of those of EXIF that it has cut within a letter. It
+    /// would write them too.
+    static func isUnwritable(_ field: String, of image: Image) -> Bool {
+        image.string(field) == "<invalid utf-8 string>"
+    }
+
+    /// The tag of a field: `Artist` of `exif-ifd0-Artist`.
+    static func tag(_ field: String) -> String { String(field.dropFirst("exif-ifd0-".count)) }
 
     /// libvips writes no field into a file that a picture does not have, whatever its block says.
     private static func mayLocate(_ field: String) -> Bool {

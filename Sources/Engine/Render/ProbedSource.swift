@@ -34,12 +34,29 @@ final class ProbedSource {
         facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
         facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
         if words {
-            let image = picture.image
-            facts.words = PictureWords(
-                xmp: image.blob("xmp-data"), exif: image.blob("exif-data"), iptc: image.blob("iptc-data"))
+            facts.words = PictureWords(Statements(try Self.stated(by: file, of: facts, in: picture.image)))
         }
         self.facts = facts
         unread = picture
+    }
+
+    /// What each block of metadata states, and the file itself outside of them.
+    private static func stated(
+        by file: OpenFile, of facts: SourceFacts, in image: Image
+    ) throws -> [MetadataBlock?: Statements] {
+        let structure = facts.format.declaration.structure
+        return [
+            .xmp: image.blob("xmp-data").map { Statements(xmp: $0) } ?? Statements(),
+            .exif: image.blob("exif-data").map { Statements(exif: $0) } ?? Statements(),
+            .iptc: image.blob("iptc-data").map { Statements(iptc: $0) } ?? Statements(),
+            nil: try file.structureForDecoding { try? structure.statements(of: facts.page ?? 1, in: $0) }
+                ?? Statements(),
+        ]
+    }
+
+    /// The metadata of the picture as it was opened.
+    func metadata(of opened: Picture) throws -> SourceMetadata {
+        SourceMetadata(opened.image, stated: try Self.stated(by: file, of: facts, in: opened.image))
     }
 
     // MARK: - Opening

@@ -28,7 +28,7 @@ extension Renderer {
         try frames.compute()
         let whole = try frames.joined(for: rendition.format, delays: delays)
         let (coloured, converted) = keepsProfile ? try whole.keepingColours(by: type(of: encoder), output) : (whole, [])
-        let (image, keepsNothing) = try metadata.applied(
+        let (image, keepsNothing, lost) = try metadata.applied(
             to: coloured, rendition, encoder: type(of: encoder), keepsProfile: keepsProfile)
         try encoder.save(image, as: rendition.output, to: output, strip: keepsNothing)
         if let texts { try PNGTexts.add(texts, to: output) }
@@ -39,7 +39,7 @@ extension Renderer {
         let flattened = Warning(
             .alphaFlattened, "'\(rendition.title)' is saved without transparency, drawn on \(save.background.written)")
         let warnings =
-            converted + (delays == frames.delays ? [] : [slowed]) + (watch.sawTransparency ? [flattened] : [])
+            converted + lost + (delays == frames.delays ? [] : [slowed]) + (watch.sawTransparency ? [flattened] : [])
         return (RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count), warnings)
     }
 }

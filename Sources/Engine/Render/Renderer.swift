@@ -33,7 +33,7 @@ struct Renderer {
 
     private func begin(_ source: ProbedSource, _ trial: DecoderTrial) throws -> Starts {
         let opened = try source.opened(plan.load, tolerance: pipeline.tolerance)
-        let metadata = SourceMetadata(opened.image)
+        let metadata = try source.metadata(of: opened)
         let missing = try source.warnings(pipeline.tolerance)
         let (starts, warnings) = try judging(trial) { try self.starts(from: opened, of: source) }
         return Starts(frames: starts, metadata: metadata, warnings: warnings + missing)

@@ -122,7 +122,7 @@ extension Renderer {
         let upright = try source.decoded(picture, shrink: shrink, way.load.beginning)
             .upright(orientation: way.facts.orientation)
         let (converted, warnings) = try converted(upright)
-        return (converted, SourceMetadata(picture.image), try warnings + source.warnings(pipeline.tolerance))
+        return (converted, try source.metadata(of: picture), try warnings + source.warnings(pipeline.tolerance))
     }
 
     /// One member as it waits to be joined.

@@ -20,14 +20,16 @@ final class SourceMetadata {
     private let exif: [UInt8]?
     private let iptc: [UInt8]?
     private let photoshop: [UInt8]?
-    /// The rights that each block of metadata states; those that count more come first.
-    private let owners: [(block: MetadataBlock, rights: Rights)]
-    /// The rights that all blocks together state.
-    private let rights: Rights
-    /// The same where EXIF counts, which keeps its own words.
+    /// What each block states, and the file itself outside of them.
+    private let stated: [MetadataBlock?: Statements]
+    /// What all of them state together.
+    private let statements: Statements
+    /// The rights where EXIF counts, which keeps its own words.
     private let exifRights: Rights
+    /// Texts that libvips cannot write as they were.
+    private let unwritable: [String]
 
-    init(_ image: Image) {
+    init(_ image: Image, stated: [MetadataBlock?: Statements]) {
         fields = image.fields
         let tags = fields.filter { $0.hasPrefix("exif-ifd") }.map { $0.dropFirst("exif-ifd0-".count) }
         // Nothing is known of EXIF that libvips could not read.
@@ -40,16 +42,9 @@ final class SourceMetadata {
         photoshop = image.blob("photoshop-data")
         blockBytes = Dictionary(
             uniqueKeysWithValues: MetadataBlock.allCases.map { ($0, image.byteCount(of: $0.field)) })
-        owners = [
-            (.xmp, xmp.map { Rights(xmp: $0) } ?? Rights()), (.exif, exif.map { Rights(exif: $0) } ?? Rights()),
-            (.iptc, iptc.map { Rights(iptc: $0) } ?? Rights()),
-        ]
-        rights = Self.merged(owners)
-        exifRights = owners[1].rights.merged(over: rights)
-    }
-
-    private static func merged(_ owners: [(block: MetadataBlock, rights: Rights)]) -> Rights {
-        owners.reduce(Rights()) { $0.merged(over: $1.rights) }
+        (self.stated, statements) = (stated, Statements(stated))
+        exifRights = stated[.exif]?.rights.merged(over: statements.rights) ?? statements.rights
+        unwritable = fields.filter { EXIFFields.isUnwritable($0, of: image) }
     }
 
     /// The blocks that libvips writes into a file of a format.
@@ -62,27 +57,24 @@ final class SourceMetadata {
     }
 
     /// The picture with the metadata that a rendition keeps, and with what it states anew.
-    /// - Returns: also whether the saver is to write none at all, whatever the picture has.
+    /// - Returns: also whether the saver is to write none at all, whatever the picture has, and what did not stay as the
+    ///   policy says.
     func applied(
         to image: Image, _ rendition: RenditionPlan, encoder: any OutputEncoder.Type, keepsProfile: Bool
-    ) throws(VipsError) -> (image: Image, keepsNothing: Bool) {
-        let statements = rendition.statements
+    ) throws(VipsError) -> (image: Image, keepsNothing: Bool, warnings: [Warning]) {
+        let (new, rights) = (rendition.statements, statements.rights)
         switch rendition.keptMetadata {
-        case .all:
-            return (try edited(image, MetadataEdit(stating: statements, removesLocation: false), encoder.format), false)
-        case .allButLocation:
-            return (try edited(image, MetadataEdit(stating: statements, removesLocation: true), encoder.format), false)
-        case .copyright where !rights.isEmpty || !statements.isEmpty:
-            return (
-                try owned(
-                    image, statements.merged(over: Statements(rights: rights)),
-                    statements.rights.merged(over: exifRights)),
-                false
-            )
-        case .none where !statements.isEmpty: return (try owned(image, statements, statements.rights), false)
+        case .all, .allButLocation:
+            let (image, warnings) = try edited(image, rendition, encoder.format)
+            return (image, false, warnings)
+        case .copyright where !rights.isEmpty || !new.isEmpty:
+            let owned = try owned(
+                image, new.merged(over: Statements(rights: rights)), new.rights.merged(over: exifRights))
+            return (owned, false, [])
+        case .none where !new.isEmpty: return (try owned(image, new, new.rights), false, [])
         case .copyright, .none:
-            if encoder.leavesMetadataOut && !keepsProfile { return (image, true) }
-            return (try stripped(image), !keepsProfile)
+            if encoder.leavesMetadataOut && !keepsProfile { return (image, true, []) }
+            return (try stripped(image), !keepsProfile, [])
         }
     }
 
@@ -96,41 +88,65 @@ final class SourceMetadata {
         }
     }
 
-    /// The picture with all metadata that the format can hold, after an edit.
-    private func edited(_ image: Image, _ edit: MetadataEdit, _ format: OutputFormat) throws(VipsError) -> Image {
+    /// The picture with all metadata that the policy keeps and the format can hold, and with what is stated anew.
+    private func edited(
+        _ image: Image, _ rendition: RenditionPlan, _ format: OutputFormat
+    ) throws(VipsError) -> (Image, [Warning]) {
+        let edit = MetadataEdit(
+            stating: rendition.statements, removesLocation: rendition.keptMetadata == .allButLocation)
         let held = blocks(of: format)
         let packet = rescued(in: format) ?? (held.contains(.xmp) ? xmp : nil)
         let (iptc, photoshop) = (held.contains(.iptc) ? iptc : nil, held.contains(.photoshop) ? photoshop : nil)
         guard !edit.changesNothing else {
-            let removed = MetadataBlock.allCases.filter { !held.contains($0) }.map(\.field) + [Self.thumbnail]
-            return try image.removingMetadata(removed).editingMetadata { editor in
+            // libvips also gives a picture the fields of all that was drawn on it.
+            let own = Set(fields).subtracting(unwritable)
+            let removed =
+                image.fields.filter { Self.isMetadata($0) && !own.contains($0) }
+                + MetadataBlock.allCases.filter { !held.contains($0) }.map(\.field) + [Self.thumbnail]
+            let edited = try image.removingMetadata(removed).editingMetadata { editor in
                 if let packet { editor.set(MetadataBlock.xmp.field, blob: packet) }
                 if let iptc { editor.set(MetadataBlock.iptc.field, blob: photoshopResource(iptc)) }
             }
+            return (edited, [])
         }
-        // Nothing stays that is not known: libvips also gives a picture the fields of all that was drawn on it.
-        let kept = fields.filter { field in
-            Self.isText(field) && !Self.holdsBlock(field)
-                && !(edit.removesLocation && saysLocation(Self.key(of: field)))
+        let texts = Set(
+            fields.filter { field in
+                Self.isText(field) && !Self.holdsBlock(field) && !unwritable.contains(field)
+                    && !(edit.removesLocation && saysLocation(Self.key(of: field)))
+                    && !Self.states(edit.statements, field)
+            })
+        var exif: MetadataEdit.Edited?
+        if format.declaration.metadata.contains(.exif) { exif = self.exif.map(edit.exif) }
+        let exifFields = if let exif, !exif.bytes.isEmpty { try EXIFFields(exif.bytes) } else { nil as EXIFFields? }
+        var xmp: MetadataEdit.Edited?
+        if let packet {
+            // libvips writes none into a JPEG that is nearly as long as a segment.
+            xmp = edit.xmp(packet, most: format.declaration.largestMetadata - 5000)
+        } else if !edit.statements.isEmpty, format.declaration.metadata.contains(.xmp) {
+            xmp = MetadataEdit.Edited(bytes: edit.statements.xmpPacket(), isWhole: true)
         }
-        let texts = kept.compactMap { field in image.string(field).map { (field, $0) } }
-        var exif: EXIFFields?
-        if format.declaration.metadata.contains(.exif), let block = self.exif.flatMap(edit.exif) {
-            exif = try EXIFFields(block)
-        }
-        let largest = format.declaration.largestMetadata
-        return try stripped(image).editingMetadata { editor in
-            for (field, text) in texts { editor.set(field, string: text) }
-            if let packet {
-                // libvips writes none into a JPEG that is nearly as long as a segment.
-                editor.set(MetadataBlock.xmp.field, blob: edit.xmp(packet, most: largest - 5000))
-            } else if !edit.statements.isEmpty, format.declaration.metadata.contains(.xmp) {
-                editor.set(MetadataBlock.xmp.field, blob: edit.statements.xmpPacket())
-            }
+        let edited = try stripped(image, butFor: texts).editingMetadata { editor in
+            if let xmp { editor.set(MetadataBlock.xmp.field, blob: xmp.bytes) }
             if let iptc { editor.set(MetadataBlock.iptc.field, blob: photoshopResource(edit.iptc(iptc))) }
             if let photoshop { editor.set(MetadataBlock.photoshop.field, blob: edit.iptc(photoshop)) }
-            exif?.add(to: editor, location: !edit.removesLocation)
+            exifFields?.add(to: editor, location: !edit.removesLocation)
         }
+        let cut = [
+            (xmp, "XMP", "copyright, artist, licence, title, caption and keywords"),
+            (exif, "EXIF", "artist, copyright and caption"),
+        ]
+        let warnings = cut.filter { $0.0?.isWhole == false }.map { _, title, rest in
+            Warning(
+                .metadataLost,
+                "'\(rendition.title)': the \(title) is damaged, or too long for \(format.rawValue) with what changes in it; only \(rest) stay"
+            )
+        }
+        return (edited, warnings)
+    }
+
+    /// Whether a text says what is stated anew.
+    private static func states(_ statements: Statements, _ field: String) -> Bool {
+        field == description ? statements.caption != nil : statements.states(pngKeyword: key(of: field))
     }
 
     /// Whether a text of a PNG holds a whole block. ImageMagick writes such, with keys as `Raw profile type exif`, which
@@ -150,38 +166,54 @@ final class SourceMetadata {
         image.fields.reduce(0) { $0 + (isText($1) || isBlock($1) ? image.byteCount(of: $1) : 0) }
     }
 
+    private static func isMetadata(_ field: String) -> Bool {
+        field.hasPrefix("exif-") || field == thumbnail || isText(field) || isBlock(field)
+    }
+
     private static func isBlock(_ field: String) -> Bool { MetadataBlock.allCases.contains { $0.field == field } }
 
-    private static func isText(_ field: String) -> Bool {
-        field.hasPrefix("png-comment") || field == "image-description"
-    }
+    /// ImageDescription of a TIFF.
+    private static let description = "image-description"
+
+    private static func isText(_ field: String) -> Bool { isPNGText(field) || field == description }
+
+    private static func isPNGText(_ field: String) -> Bool { field.hasPrefix("png-comment") }
 
     /// What EXIF has of the picture at a small size. It shows the picture as it was, also what was cropped away, so
     /// that it never stays.
     private static let thumbnail = "jpeg-thumbnail-data"
 
-    private func stripped(_ image: Image) throws(VipsError) -> Image {
-        try image.removingMetadata(
-            image.fields.filter {
-                $0.hasPrefix("exif-") || $0 == Self.thumbnail || Self.isText($0) || Self.isBlock($0)
-            })
+    /// - Parameter kept: fields that stay.
+    private func stripped(_ image: Image, butFor kept: Set<String> = []) throws(VipsError) -> Image {
+        try image.removingMetadata(image.fields.filter { Self.isMetadata($0) && !kept.contains($0) })
     }
 
-    /// The rights in the blocks that a format can hold.
-    private func rightsHeld(in format: OutputFormat) -> Rights {
+    /// What the blocks state that a format can hold.
+    private func statementsHeld(in format: OutputFormat) -> Statements {
         let held = blocks(of: format)
-        return Self.merged(owners.filter { held.contains($0.block) })
+        // A PNG's texts stay in a PNG, but for those that libvips cannot write.
+        let keepsTexts =
+            format == .png && fields.contains(where: Self.isPNGText) && !unwritable.contains(where: Self.isPNGText)
+        var stated = stated.filter { block, _ in block.map(held.contains) ?? keepsTexts }
+        let lost = unwritable.map(EXIFFields.tag)
+        if lost.contains("ImageDescription") { stated[.exif]?.caption = nil }
+        if lost.contains("Artist") { stated[.exif]?.rights.creator = [] }
+        if lost.contains("Copyright") { stated[.exif]?.rights.copyright = nil }
+        return Statements(stated)
     }
 
-    /// The source's XMP with the rights from all other blocks; nil if they cannot be added to it.
-    private lazy var completedXMP = xmp.flatMap { Statements(rights: rights).added(toXMP: $0) }
+    /// The source's XMP with what all other blocks state, or at least with their rights; nil if these cannot be added to
+    /// it.
+    private lazy var completedXMP = xmp.flatMap { packet in
+        [statements, Statements(rights: statements.rights)].lazy.compactMap { $0.added(toXMP: packet) }.first
+    }
 
-    /// The XMP with the rights that are in blocks which a format cannot hold.
-    /// - Returns: nil if there are none, or they cannot be saved.
+    /// The XMP with what is stated in blocks that a format cannot hold.
+    /// - Returns: nil if there is none, or it cannot be saved.
     private func rescued(in format: OutputFormat) -> [UInt8]? {
-        guard rightsHeld(in: format) != rights else { return nil }
+        guard statementsHeld(in: format) != statements else { return nil }
         if xmp != nil && blocks(of: format).contains(.xmp) { return completedXMP }
-        return format.declaration.metadata.contains(.xmp) ? Statements(rights: rights).xmpPacket() : nil
+        return format.declaration.metadata.contains(.xmp) ? statements.xmpPacket() : nil
     }
 
     /// IPTC as a JPEG has it. A TIFF has it bare.
@@ -194,8 +226,8 @@ final class SourceMetadata {
 
     /// IPTC names another owner than the blocks that count more. EXIF keeps its own words.
     private var isContradicted: Bool {
-        let iptc = iptc.map { Rights(iptc: $0) } ?? Rights()
-        return ![rights, exifRights].contains { iptc.merged(over: $0) == $0 }
+        let iptc = stated[.iptc]?.rights ?? Rights()
+        return ![statements.rights, exifRights].contains { iptc.merged(over: $0) == $0 }
     }
 
     /// That something was removed, and what.
@@ -208,30 +240,52 @@ final class SourceMetadata {
     /// The metadata that the pipeline keeps and that libvips cannot write in this format.
     private func lost(_ rendition: RenditionPlan) -> Warning? {
         let format = rendition.format
-        let owner = "copyright, artist and licence"
         let message = "'\(rendition.title)': \(format.rawValue) files cannot be given "
-        let stated =
+        let new =
             rendition.statements.isEmpty || format.declaration.metadata.contains(.xmp)
             ? [] : ["what 'set' of 'metadata' states"]
         let held = blocks(of: format)
         switch rendition.keptMetadata {
         case .copyright, .none:
-            let isOwnerLost =
-                rendition.keptMetadata == .copyright && !rights.isEmpty && !format.declaration.metadata.contains(.xmp)
-            let lost = (isOwnerLost ? [owner] : []) + stated
+            let isOwnerLost = rendition.keptMetadata == .copyright && !format.declaration.metadata.contains(.xmp)
+            let lost = (isOwnerLost ? Statements(rights: statements.rights).titles() : []) + new
             return lost.isEmpty ? nil : Warning(.metadataLost, message + listed(lost))
         case .all, .allButLocation: break
         }
         let lost =
             telling.subtracting(held).map { block in
                 isTooLarge(block, for: format) ? "\(block.title) of so many bytes" : block.title
-            }.sorted() + stated
-        guard !lost.isEmpty else { return nil }
-        let (known, names) = (rightsHeld(in: format), lost.joined(separator: ", "))
-        guard known != rights else { return Warning(.metadataLost, message + names) }
-        let isPart = known.isEmpty ? "" : "partly "
-        let place = rescued(in: format) == nil ? "\(isPart)lost" : "in its XMP"
-        return Warning(.metadataLost, message + "\(names); \(owner) are \(place)")
+            }.sorted() + unwritableTitles(in: format) + new
+        let known = statementsHeld(in: format)
+        let packet = rescued(in: format)
+        let rescued = packet.map { Statements(xmp: $0).merged(over: known) } ?? known
+        let gone = statements.titles(besides: rescued)
+        let names = lost.joined(separator: ", ")
+        guard !lost.isEmpty else { return gone.isEmpty ? nil : Warning(.metadataLost, message + listed(gone)) }
+        let saved = rescued == known ? [] : rescued.titles(besides: known)
+        let isPart = known.rights.isEmpty ? "" : "partly "
+        let notes =
+            (gone.isEmpty ? [] : ["\(listed(gone)) \(Self.verb(gone)) \(isPart)lost"])
+            + (saved.isEmpty ? [] : ["\(listed(saved)) \(Self.verb(saved)) in its XMP"])
+        return Warning(.metadataLost, message + ([names] + notes).joined(separator: "; "))
+    }
+
+    private static func verb(_ titles: [String]) -> String {
+        titles == ["title"] || titles == ["caption"] ? "is" : "are"
+    }
+
+    /// The texts that are lost because of what libvips can write, but for those that are read here.
+    private func unwritableTitles(in format: OutputFormat) -> [String] {
+        let isRead = Set(["ImageDescription", "Artist", "Copyright", "Author", "Title", "Description"])
+        return unwritable.compactMap { field in
+            if field.hasPrefix("exif-") {
+                let tag = EXIFFields.tag(field)
+                return format.declaration.metadata.contains(.exif) && !isRead.contains(tag) ? "EXIF's long \(tag)" : nil
+            }
+            let key = Self.key(of: field)
+            return format == .png && Self.isPNGText(field) && !isRead.contains(key)
+                ? "the text '\(key)' in Latin-1" : nil
+        }
     }
 
     /// That the default policy removed something, and what.
@@ -239,6 +293,8 @@ final class SourceMetadata {
     private func removed(from names: [String]) -> [Warning] {
         var removed = telling.map(\.title).sorted()
         if fields.contains(where: { $0.hasPrefix("exif-ifd3-GPS") }) { removed.append("the GPS position") }
+        let words = stated[nil].map { Statements(title: $0.title, caption: $0.caption).titles() } ?? []
+        if !words.isEmpty { removed.append("\(listed(words)) of the file itself") }
         guard !removed.isEmpty else { return [] }
         let others = isContradicted ? ", of which IPTC names others, which are not kept" : ""
         return [

@@ -26,10 +26,13 @@ struct EXIFBlock {
     var marked: [UInt8] { Self.mark + bytes }
 
     /// States texts anew, as UTF-8, which EXIF 3.0 allows and most programs have always written.
+    /// - Parameter tags: those of which nothing else stays.
     /// - Returns: false if the block is damaged.
-    mutating func state(_ texts: [TIFFTag: String]) -> Bool {
+    mutating func state(_ texts: [TIFFTag: String], insteadOf tags: Set<TIFFTag> = []) -> Bool {
         rewriteFirst { fields in
-            fields.removeAll { field in TIFFTag(rawValue: field.tag).map { texts[$0] != nil } ?? false }
+            fields.removeAll { field in
+                TIFFTag(rawValue: field.tag).map { texts[$0] != nil || tags.contains($0) } ?? false
+            }
             fields += texts.map { Field(tag: $0.rawValue, content: .text(Array($1.utf8) + [0])) }
         }
     }
@@ -60,11 +63,11 @@ struct EXIFBlock {
         }
     }
 
-    /// XMP, IPTC, Photoshop's resources, directories, the maker's notes, and DNG's private data.
-    private static let removed: Set = [
-        700, 33_723, 34_377, TIFFTag.exifDirectory.rawValue, TIFFTag.locationDirectory.rawValue,
-        TIFFTag.makerNote.rawValue, 40_965, 50_740,
-    ]
+    private static let removed: Set<Int> = Set(
+        [
+            TIFFTag.xmp, .iptc, .photoshop, .exifDirectory, .locationDirectory, .makerNote, .interoperabilityDirectory,
+            .privateData,
+        ].map(\.rawValue))
 
     /// Writes the first directory anew, without an orientation: renditions are upright.
     /// - Returns: false if the block is damaged.

@@ -6,11 +6,7 @@ extension Rights {
     /// is damaged.
     package init(exif: [UInt8]) {
         self.init()
-        let texts = EXIFTexts(exif)
-        creator = texts[.artist]
-        // The photographer's and the editor's copyright, parted by a NUL.
-        let notices = texts[.copyright]
-        copyright = notices.isEmpty ? nil : notices.joined(separator: ", ")
+        self = Statements(exif: exif).rights
     }
 
     /// An EXIF block with the owner, with `Exif\0\0` in front; nil if there is none.
@@ -33,40 +29,39 @@ extension Rights {
 extension Statements {
     /// What an EXIF block states about the picture.
     package init(exif: [UInt8]) {
-        self.init(rights: Rights(exif: exif), caption: EXIFTexts(exif)[.imageDescription].first)
-    }
-}
-
-/// The texts of an EXIF block.
-private struct EXIFTexts {
-    private let block: ByteSource
-    private let fields: [TIFFTag: TIFFField]
-
-    init(_ exif: [UInt8]) {
+        self.init()
         let mark = Array("Exif\0\0".utf8)
-        block = ByteSource(exif.starts(with: mark) ? Array(exif.dropFirst(mark.count)) : exif)
+        let block = ByteSource(exif.starts(with: mark) ? Array(exif.dropFirst(mark.count)) : exif)
         guard let layout = try? TIFFLayout(of: block), let offset = try? layout.firstDirectory(in: block),
             let directory = try? TIFFDirectory(at: offset, in: block, layout)
-        else {
-            fields = [:]
-            return
+        else { return }
+        self.init(directory, in: block)
+    }
+
+    /// What a directory of EXIF or a page of a TIFF states.
+    init(_ directory: TIFFDirectory, in source: ByteSource) {
+        /// The texts of a field, which are parted by a NUL; none if the file is damaged there.
+        func texts(_ tag: TIFFTag) -> [String] {
+            guard let bytes = directory.fields[tag]?.text(in: source, limit: 4 * Rights.longestValue) else { return [] }
+            return bytes.split(separator: 0).prefix(2).compactMap { Rights.cleaned(String(utf8OrLatin1: $0)) }
         }
-        fields = directory.fields
-    }
-
-    /// The texts of a field, which are parted by a NUL; none if the block is damaged.
-    subscript(tag: TIFFTag) -> [String] {
-        guard let bytes = fields[tag]?.text(in: block, limit: 4 * Rights.longestValue) else { return [] }
-        return bytes.split(separator: 0).prefix(2).compactMap { Rights.cleaned(Self.decoded(Array($0))) }
-    }
-
-    /// UTF-8 if that is valid, else Latin-1, as old cameras write.
-    private static func decoded(_ bytes: [UInt8]) -> String {
-        String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        // The photographer's and the editor's copyright, parted by a NUL.
+        let notices = texts(.copyright)
+        self.init(
+            rights: Rights(
+                creator: texts(.artist), copyright: notices.isEmpty ? nil : notices.joined(separator: ", ")),
+            caption: texts(.imageDescription).first)
     }
 }
 
 extension String {
+    /// UTF-8 if that is valid, else Latin-1, as old cameras and old programs write.
+    package init(utf8OrLatin1 bytes: some Sequence<UInt8>) {
+        let bytes = Array(bytes)
+        self =
+            String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
     /// libvips cuts a text after some 250 bytes when it reads EXIF, twice in a row, and writes nonsense in place of one
     /// that is cut within a letter. XMP has it whole.
     var isSafeInEXIF: Bool { utf8.count <= 110 || utf8.count == unicodeScalars.count }

@@ -14,33 +14,41 @@ package struct MetadataEdit: Sendable {
 
     package var changesNothing: Bool { statements.isEmpty && !removesLocation }
 
+    /// A block after an edit.
+    package struct Edited: Sendable {
+        package let bytes: [UInt8]
+        /// Everything else that the block had is in it.
+        package let isWhole: Bool
+
+        package init(bytes: [UInt8], isWhole: Bool) { (self.bytes, self.isWhole) = (bytes, isWhole) }
+    }
+
     /// An XMP packet after the edit. Of one that is not well-formed, or becomes longer than `most` bytes, only rights,
     /// title, caption and keywords stay.
-    package func xmp(_ packet: [UInt8], most: Int = .max) -> [UInt8] {
+    package func xmp(_ packet: [UInt8], most: Int = .max) -> Edited {
         let expected = statements.merged(over: Statements(xmp: packet))
         let removal = XMPRemoval(location: removesLocation, properties: statements.xmpPropertyKinds)
         if let rest = removal.applied(to: packet),
             let edited = statements.isEmpty ? rest : statements.added(toXMP: rest),
             Statements(xmp: edited) == expected, edited.count <= most
         {
-            return edited
+            return Edited(bytes: edited, isWhole: true)
         }
-        return expected.xmpPacket()
+        return Edited(bytes: expected.xmpPacket(), isWhole: false)
     }
 
     /// An EXIF block after the edit, with `Exif\0\0` in front. Of one that is damaged, or becomes longer than a JPEG
-    /// holds, only owner and caption stay.
-    package func exif(_ block: [UInt8]) -> [UInt8]? {
-        let texts = statements.exifTexts
+    /// holds, only owner and caption stay; it is empty if there is neither.
+    package func exif(_ block: [UInt8]) -> Edited {
         if var edited = EXIFBlock(block), !removesLocation || edited.removeLocation(),
-            edited.state(texts),
+            edited.state(statements.exifTexts, insteadOf: statements.exifTags),
             edited.marked.count <= Self.longestEXIF
         {
-            return edited.marked
+            return Edited(bytes: edited.marked, isWhole: true)
         }
         let known = statements.merged(over: Statements(exif: block)).exifTexts
         var edited = EXIFBlock()
-        return !known.isEmpty && edited.state(known) ? edited.marked : nil
+        return Edited(bytes: !known.isEmpty && edited.state(known) ? edited.marked : [], isWhole: false)
     }
 }
 
@@ -49,6 +57,17 @@ extension Statements {
         var texts = rights.exifTexts
         texts[.imageDescription] = caption.flatMap { $0.isSafeInEXIF ? $0 : nil }
         return texts
+    }
+
+    /// All tags that say what is stated here. A text that is not safe in EXIF is in XMP alone, and what EXIF said must
+    /// not contradict it.
+    fileprivate var exifTags: Set<TIFFTag> {
+        let all: [(isStated: Bool, tags: [TIFFTag])] = [
+            (title != nil, [.windowsTitle]), (!keywords.isEmpty, [.windowsKeywords]),
+            (caption != nil, [.imageDescription, .windowsComment, .windowsSubject]),
+            (!rights.creator.isEmpty, [.artist, .windowsAuthor]), (rights.copyright != nil, [.copyright]),
+        ]
+        return Set(all.filter(\.isStated).flatMap(\.tags))
     }
 
     /// The properties that it states.

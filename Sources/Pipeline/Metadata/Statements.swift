@@ -14,6 +14,16 @@ package struct Statements: Equatable, Sendable {
         (self.rights, self.title, self.caption, self.keywords) = (rights, title, caption, keywords)
     }
 
+    /// What the blocks of a picture state together, and the file itself, in a tag or a text of its format, which has no
+    /// block. XMP counts most and the file least. EXIF knows more of the owner than IPTC, and IPTC more of the rest.
+    package init(_ stated: [MetadataBlock?: Statements]) {
+        self.init()
+        let order: [MetadataBlock?] = [.xmp, .iptc, .exif, nil]
+        self = order.compactMap { stated[$0] }.reduce(self) { $0.merged(over: $1) }
+        let owners: [MetadataBlock?] = [.xmp, .exif, .iptc, nil]
+        rights = owners.compactMap { stated[$0]?.rights }.reduce(Rights()) { $0.merged(over: $1) }
+    }
+
     /// True when nothing is said.
     package var isEmpty: Bool { self == Statements() }
 
@@ -28,9 +38,18 @@ package struct Statements: Equatable, Sendable {
     }
 
     /// The values that `other` has not.
-    func lacking(in other: Statements) -> Statements {
+    package func lacking(in other: Statements) -> Statements {
         Statements(
             rights: rights.lacking(in: other.rights), title: other.title == nil ? title : nil,
             caption: other.caption == nil ? caption : nil, keywords: other.keywords.isEmpty ? keywords : [])
+    }
+
+    /// What is stated that others do not state alike, as it is called in sentences.
+    package func titles(besides other: Statements = Statements()) -> [String] {
+        let all = [
+            (rights == other.rights, ["copyright", "artist", "licence"]), (title == other.title, ["title"]),
+            (caption == other.caption, ["caption"]), (keywords == other.keywords, ["keywords"]),
+        ]
+        return all.filter { !$0.0 }.flatMap(\.1)
     }
 }

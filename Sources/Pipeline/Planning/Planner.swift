@@ -203,11 +203,11 @@ package struct Planner: Sendable {
         _ rendition: Rendition, at index: Int, scale: Int, steps: [PlannedStage], from start: PictureInfo
     ) throws(PlanFailure) -> RenditionPlan {
         let (output, background) = try saved(steps.last?.output ?? start, rendition)
-        let (statements, empty) = rendition.save.metadata.texts.filled(
+        let (statements, notes) = rendition.save.metadata.texts.filled(
             fields(rendition: rendition, scale: scale), on: output.size)
         return RenditionPlan(
             rendition: rendition, index: index, scale: scale, steps: steps, output: output, background: background,
-            statements: statements, emptyFields: empty)
+            statements: statements, notes: notes)
     }
 
     private func saved(
@@ -358,7 +358,7 @@ package struct Planner: Sendable {
         warnings += enlargements(shared, "the shared stages")
         for rendition in renditions { warnings += enlargements(rendition.steps, "'\(rendition.title)'") }
         warnings += (shared + renditions.flatMap(\.steps)).flatMap(\.plan.warnings)
-        warnings += renditions.compactMap { Warning(emptyFields: $0.emptyFields, in: "metadata") }
+        warnings += renditions.flatMap(\.notes)
         // Several scales, and several formats of one rendition, have the same to say.
         var seen: Set<Warning> = []
         return warnings.filter { seen.insert($0).inserted }

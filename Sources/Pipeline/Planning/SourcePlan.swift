@@ -110,7 +110,7 @@ package struct RenditionPlan: Sendable {
     /// What its metadata state anew.
     package let statements: Statements
     /// The fields in them that have neither a value nor a default.
-    let emptyFields: [String]
+    let notes: [Warning]
 
     /// What the first stage scales to, if it does that and nothing before. Nil if it has something else to do with a
     /// picture that has the size already: that is no reason to hold a copy.

@@ -95,6 +95,7 @@ package struct MetadataTexts: Sendable, Equatable {
         }
 
         fileprivate var takesList: Bool { self == .keywords || self == .artist }
+        fileprivate var isAddress: Bool { self == .license || self == .webStatement }
     }
 
     fileprivate(set) var texts: [Field: [TextTemplate]] = [:]
@@ -104,15 +105,22 @@ package struct MetadataTexts: Sendable, Equatable {
     package var isEmpty: Bool { texts.isEmpty }
     var all: [TextTemplate] { Field.allCases.flatMap { texts[$0] ?? [] } }
 
-    /// What is stated of a rendition.
-    /// - Returns: also the fields in it that have neither a value nor a default; what has one of those is not stated.
-    func filled(_ fields: TextFields, on size: PixelSize) -> (statements: Statements, empty: [String]) {
-        var empty: [String] = []
+    /// What is stated of a rendition. What has a field with neither a value nor a default is not stated.
+    func filled(_ fields: TextFields, on size: PixelSize) -> (statements: Statements, warnings: [Warning]) {
+        var (empty, cuts): ([String], [Warning]) = ([], [])
         func values(_ field: Field) -> [String] {
             (texts[field] ?? []).compactMap { template in
                 let stated = template.stated(fields, on: size)
                 empty += stated.empty
-                return stated.empty.isEmpty ? Rights.cleaned(stated.text) : nil
+                guard stated.empty.isEmpty else { return nil }
+                if stated.text.unicodeScalars.count > Rights.longestValue {
+                    let cut =
+                        field.isAddress
+                        ? "has more than \(Rights.longestValue) characters and is left out"
+                        : "is cut after \(Rights.longestValue) characters"
+                    cuts.append(Warning(.textCut, "'metadata': '\(field.rawValue)' \(cut)"))
+                }
+                return Rights.cleaned(stated.text)
             }
         }
         let statements = Statements(
@@ -124,7 +132,7 @@ package struct MetadataTexts: Sendable, Equatable {
                 licence: values(.license).first.flatMap(Rights.cleanedAddress)),
             title: values(.title).first, caption: values(.caption).first,
             keywords: Array(values(.keywords).prefix(Statements.mostKeywords)))
-        return (statements, empty)
+        return (statements, cuts + [Warning(emptyFields: empty, in: "metadata")].compactMap(\.self))
     }
 }
 
@@ -142,6 +150,12 @@ extension MetadataTexts: ParameterMapping {
             } else {
                 let text: TextTemplate? = p.optional(field.rawValue, field.summary)
                 texts[field] = text.map { [$0] }
+                if field.isAddress, let text, !text.mayBeAddress {
+                    p.problem(
+                        inValueOf: field.rawValue,
+                        "expected an address such as https://creativecommons.org/licenses/by/4.0/, found '\(text.text)'; what is no address goes into 'usage-terms'"
+                    )
+                }
             }
         }
     }

@@ -85,6 +85,12 @@ package struct TextTemplate: Hashable, Sendable {
         parts.compactMap { if case .field(let field, _, _) = $0 { field } else { nil } }
     }
 
+    /// Whether it is an address of the web, or begins with a field, which may be one.
+    var mayBeAddress: Bool {
+        guard case .literal(let start)? = parts.first else { return true }
+        return ["https://", "http://"].contains { start.hasPrefix($0) } && !start.contains(where: \.isWhitespace)
+    }
+
     package var needsMetadata: Bool { fields.contains(where: \.isOfMetadata) }
     package var needsHash: Bool {
         fields.contains { if case .name(.hash) = $0 { true } else { false } }

@@ -31,6 +31,10 @@ import Testing
         ("<filter><feImage href='a.png'/></filter>", "a.png"), ("<use href='icons.svg#star'/>", "icons.svg#star"),
         ("<image href='data:image/png;base64,AAAA'/>", nil), ("<image href=' DATA:image/png;base64,AAAA'/>", nil),
         ("<use href='#star'/>", nil), ("<a href='https://example.com'><rect/></a>", nil), ("<image href=''/>", nil),
+        ("<rect mask='url( \"marks.svg#a\" )'/>", "marks.svg#a"),
+        ("<rect fill='url(#a)' filter='url(b.svg#c)'/>", "b.svg#c"),
+        ("<style>rect { clip-path: url(c.svg#d) }</style>", "c.svg#d"), ("<rect style='fill:url(\"#a\")'/>", nil),
+        ("<text>url(a.svg)</text>", nil), ("<rect fill='url(a.svg'/>", nil), ("<rect fill='url()'/>", nil),
         ("<image/>", nil), ("<!-- <image href='photo.jpg'/> -->", nil), ("<text>href='photo.jpg'</text>", nil),
     ])
     func `an SVG's first picture that is in another file is found`(element: String, address: String?) {

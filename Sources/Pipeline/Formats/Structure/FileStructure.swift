@@ -19,6 +19,9 @@ package protocol FileStructure: Sendable {
     static func hasHiddenFrames(_ source: ByteSource) throws(StructureError) -> Bool
     /// The first other file that it shows a part of, which is never read: the address as it is written.
     static func linkedFile(in source: ByteSource) -> String?
+    /// What the file states of a page in tags of its own, outside of all blocks of metadata.
+    /// - Parameter page: from 1.
+    static func statements(of page: Int, in source: ByteSource) throws(StructureError) -> Statements
     /// The largest picture by the codec's own headers, if its decoder allocates by these.
     static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture?
     /// The strips or tiles that the pixels of a page are stored in, if its decoder holds some of them at a time.
@@ -39,6 +42,7 @@ extension FileStructure {
     package static func hasProfile(_ source: ByteSource) -> Bool { false }
     package static func hasHiddenFrames(_ source: ByteSource) -> Bool { false }
     package static func linkedFile(in source: ByteSource) -> String? { nil }
+    package static func statements(of page: Int, in source: ByteSource) -> Statements { Statements() }
     package static func codedPicture(in source: ByteSource) -> CodedPicture? { nil }
     package static func storedParts(of page: Int, in source: ByteSource) -> StoredParts? { nil }
     package static func scans(in source: ByteSource, atMost limit: Int) -> Int { 0 }

@@ -31,6 +31,36 @@ struct PNGChunks: FileStructure {
         try chunks(from: "iCCP", in: source) != nil
     }
 
+    /// What the texts before the pixels state, as far as they are not compressed. https://www.w3.org/TR/png-3/#11textinfo
+    static func statements(of page: Int, in source: ByteSource) throws(StructureError) -> Statements {
+        var chunks = try PNGChunks(of: source)
+        var texts: [(keyword: String, text: String)] = []
+        while true {
+            let (type, length) = try chunks.next()
+            if type == "IDAT" || type == "IEND" { return Statements(pngTexts: texts) }
+            guard type == "tEXt" || type == "iTXt", length <= longestText, texts.count < mostTexts else {
+                try chunks.reader.skip(length + checksumBytes)
+                continue
+            }
+            var data: [UInt8] = []
+            for _ in 0..<length { data.append(try chunks.reader.byte()) }
+            try chunks.reader.skip(checksumBytes)
+            guard let end = data.firstIndex(of: 0) else { continue }
+            let keyword = String(decoding: data[..<end], as: UTF8.self)
+            let rest = data[(end + 1)...]
+            if type == "tEXt" {
+                texts.append((keyword, String(utf8OrLatin1: rest)))
+            } else if rest.first == 0 {
+                // Whether it is compressed and how, a language, and the keyword in it.
+                let parts = rest.dropFirst(2).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+                if parts.count == 3 { texts.append((keyword, String(decoding: parts[2], as: UTF8.self))) }
+            }
+        }
+    }
+
+    private static let longestText = 4 * Rights.longestValue + 256
+    private static let mostTexts = 100
+
     /// The chunks from one before the pixels on, with the reader at its data; nil if there is none of that type.
     private static func chunks(from wanted: FourCC, in source: ByteSource) throws(StructureError) -> PNGChunks? {
         var chunks = try PNGChunks(of: source)

@@ -24,14 +24,38 @@ enum SVGElements: FileStructure {
 
     static func linkedFile(in source: ByteSource) -> String? {
         guard source.count <= largestToSearch else { return nil }
-        for case .start(let name, let attributes) in XMLTokens(source.read(0, source.count))
-        where showingElements.contains(local(name)) {
-            let address = attributes.first { local($0.name) == "href" }?.value.drop(while: \.isWhitespace)
-            if let address, !address.isEmpty, !address.hasPrefix("#"), !address.lowercased().hasPrefix("data:") {
-                return String(address)
+        var isStyle = false
+        for token in XMLTokens(source.read(0, source.count)) {
+            switch token {
+            case .start(let name, let attributes):
+                isStyle = local(name) == "style"
+                let shown = showingElements.contains(local(name)) ? attributes.first { local($0.name) == "href" } : nil
+                if let address = shown.flatMap({ outside($0.value) }) { return address }
+                for attribute in attributes { if let address = linked(inCSS: attribute.value) { return address } }
+            case .text(let text): if isStyle, let address = linked(inCSS: text) { return address }
+            case .end: isStyle = false
             }
         }
         return nil
+    }
+
+    /// The first address in `url(…)` that is not in this file, as a mask, a filter or a fill may have.
+    private static func linked(inCSS text: String) -> String? {
+        var rest = text[...]
+        while let found = rest.firstRange(of: "url(") {
+            rest = rest[found.upperBound...]
+            guard let end = rest.firstIndex(of: ")") else { return nil }
+            let address = rest[..<end].drop { $0.isWhitespace || $0 == "'" || $0 == "\"" }
+            if let address = outside(address.prefix { $0 != "'" && $0 != "\"" && !$0.isWhitespace }) { return address }
+        }
+        return nil
+    }
+
+    /// An address, if it is not of this file.
+    private static func outside(_ written: some StringProtocol) -> String? {
+        let address = written.drop(while: \.isWhitespace)
+        let isOwn = address.isEmpty || address.hasPrefix("#") || address.lowercased().hasPrefix("data:")
+        return isOwn ? nil : String(address)
     }
 
     /// Bytes after which the outermost element has begun, whatever comments and entities come before it.

@@ -59,12 +59,24 @@ enum TIFFTag: Int {
     case subdirectories = 330
     case extraSamples = 338
     case sampleFormat = 339
+    case xmp = 700
     case copyright = 33_432
+    case iptc = 33_723
+    case photoshop = 34_377
     case exifDirectory = 34_665
     case locationDirectory = 34_853
     case makerNote = 37_500
+    // What Windows writes, in UTF-16.
+    case windowsTitle = 40_091
+    case windowsComment = 40_092
+    case windowsAuthor = 40_093
+    case windowsKeywords = 40_094
+    case windowsSubject = 40_095
     case pixelXDimension = 40_962
     case pixelYDimension = 40_963
+    case interoperabilityDirectory = 40_965
     /// In DNG only.
     case digitalNegativeVersion = 50_706
+    /// In DNG too: a maker's notes.
+    case privateData = 50_740
 }

@@ -34,6 +34,10 @@ enum TIFFPages: FileStructure {
         return samples
     }
 
+    static func statements(of number: Int, in source: ByteSource) throws(StructureError) -> Statements {
+        Statements(try page(number, source), in: source)
+    }
+
     /// libtiff gives the numbers of YCbCr without JPEG's compression as they are.
     static func refusal(of number: Int, in source: ByteSource) throws(StructureError) -> Failure? {
         let page = try page(number, source)

@@ -161,4 +161,26 @@ import Testing
         end.change { $0 = true }
         try await onNewThread { mill.drain(within: .seconds(30)) }
     }
+
+    @Test func `what an earlier start has left beside renditions goes, also if the outbox kept it at the start`()
+        async throws
+    {
+        let drop = try WatchedFolder(
+            mill: "state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 100ms }\n")
+        let mill = try await start(drop, SilentObserver())
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
+        let (controllers, housekeeper) = (mill.controllers, try #require(mill.running.withLock { $0?.housekeeper }))
+        let shared = try #require(controllers.first).shared
+        let left = ".imagemill-\(shared.prefix)0-1.part"
+        let kept = [".imagemill-\(shared.owner)-1.part", ".imagemill-other-1.part"]
+        for name in kept + [left] { try drop.runner.folder.write("x", to: "out/" + name) }
+        let names = try mill.store.ownedNames(after: nil, limit: 100)
+        housekeeper.keepRecords(of: controllers, names: names)
+        let present = { (name: String) in FileManager.default.fileExists(atPath: drop.runner.folder.path("out/" + name))
+        }
+        try await drop.until("it is gone") { !present(left) }
+        #expect(kept.allSatisfy(present))
+        try await onNewThread { mill.drain(within: .seconds(30)) }
+    }
 }

@@ -142,16 +142,20 @@ final class Housekeeper: Sendable {
     /// - Parameter takeNames: returns the names in the controller's outbox that are still to be checked, once.
     private func keepRecords(of controller: InboxController, takeNames: @escaping @Sendable () -> [OwnedName]) {
         _ = startThread { [self] in
-            _ = controller.records.withLockIfAvailable { nextPruning in
+            _ = controller.records.withLockIfAvailable { records in
                 let isSilent = controller.silence(waiting: dispatcher.fileWaits[controller.name]) != nil
-                if !isSilent { releaseNames(takeNames(), of: controller) }
+                if !isSilent {
+                    let names = takeNames()
+                    controller.sweep(Set(names.map(\.name.directory)), &records.swept)
+                    releaseNames(names, of: controller)
+                }
                 controller.forgetMissingOriginals(limit: Self.checkedAtOnce)
-                guard nextPruning <= .now else { return }
+                guard records.nextPruning <= .now else { return }
                 let start = Moment.now
                 controller.removeOrphanedNotes()
                 controller.pruneShelves(store)
                 // A folder with very much in it is looked at less often.
-                nextPruning = .now + max(Self.betweenPruning, .milliseconds(start.milliseconds(until: .now) * 50))
+                records.nextPruning = .now + max(Self.betweenPruning, .milliseconds(start.milliseconds(until: .now) * 50))
             }
         }
     }
@@ -249,6 +253,19 @@ extension InboxController {
     }
 
     // MARK: - Its folders
+
+    /// Removes what earlier starts have left in folders of the outbox, once in each. A start that takes a job up does so
+    /// too, but the outbox may have refused that, and the job is done by now.
+    fileprivate func sweep(_ folders: Set<BytePath>, _ swept: inout Set<BytePath>) {
+        let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
+        for folder in folders.subtracting(swept)
+        where outbox.removeLeftovers(in: folder, prefix: shared.prefix, present: shared.owner) {
+            if swept.count >= Self.mostSwept { swept = [] }
+            swept.insert(folder)
+        }
+    }
+
+    private static let mostSwept = 100_000
 
     /// - Returns: false if that failed, and the inbox is paused.
     func makeFolders() -> Bool {

@@ -87,8 +87,15 @@ final class InboxController: Sendable {
     /// Held by whoever makes its folders or finds out whether it can go on, which can wait for a file system that
     /// hangs.
     let maintenance = Mutex(())
-    /// Held by whoever removes what is old, with the time at which to look at the shelves again.
-    let records = Mutex(Moment.now)
+    /// Held by whoever removes what is old.
+    let records = Mutex(Records())
+
+    struct Records {
+        /// When to look at the shelves again.
+        var nextPruning = Moment.now
+        /// Folders in the outbox in which nothing of an earlier start is left.
+        var swept: Set<BytePath> = []
+    }
 
     /// What the controllers of one drop folder have in common, and do not change.
     struct SharedParts: Sendable {

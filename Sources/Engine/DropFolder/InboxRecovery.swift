@@ -139,7 +139,8 @@ struct InboxRecovery {
         for job in jobs {
             for name in try store.names(of: job.owner, in: inbox.outboxKey) { folders.insert(name.directory) }
         }
-        Outbox(path: inbox.outbox, of: .dropFolder).removeLeftovers(in: folders, prefix: ours, present: present)
+        let outbox = Outbox(path: inbox.outbox, of: .dropFolder)
+        for folder in folders { _ = outbox.removeLeftovers(in: folder, prefix: ours, present: present) }
         try spool.removeLeftovers(of: jobs, prefix: ours, present: present)
     }
 }

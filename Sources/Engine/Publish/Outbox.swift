@@ -182,13 +182,12 @@ package final class Outbox: Sendable {
         }
     }
 
-    /// Removes temporary files (`.imagemill-PREFIX…`) that earlier starts have left in folders below.
+    /// Removes temporary files (`.imagemill-PREFIX…`) that earlier starts have left in a folder below.
     /// - Parameter present: the prefix of this start, whose files stay.
-    package func removeLeftovers(in folders: Set<BytePath>, prefix: String, present: String) {
-        for path in folders {
-            guard let root = try? Directory(self.path), let folder = try? root.folder(path) else { continue }
-            try? folder.removeFiles(beginningWith: ".imagemill-\(prefix)", butNot: ".imagemill-\(present)")
-        }
+    /// - Returns: false if the folder is missing, or did not let go of all of them.
+    package func removeLeftovers(in folder: BytePath, prefix: String, present: String) -> Bool {
+        guard let root = try? Directory(path), let found = try? root.folder(folder) else { return false }
+        return (try? found.removeFiles(beginningWith: ".imagemill-\(prefix)", butNot: ".imagemill-\(present)")) != nil
     }
 
     /// What is under a name; nil if there is nothing. No link is followed.

@@ -179,7 +179,8 @@ package final class Spool: Sendable {
         let failed = try own.open(.failed)
         for path in Set(jobs.map(\.path.directory)) {
             guard let folder = try? failed.folder(path) else { continue }
-            try folder.removeFiles(beginningWith: ".imagemill-\(prefix)", butNot: ".imagemill-\(present)")
+            // One that stays harms nobody.
+            try? folder.removeFiles(beginningWith: ".imagemill-\(prefix)", butNot: ".imagemill-\(present)")
         }
     }
 }

@@ -315,10 +315,16 @@ package struct Directory: Sendable {
     /// Removes the files whose names begin in one way, but not in another. What cannot be removed stays.
     package func removeFiles(beginningWith prefix: String, butNot exception: String) throws(SystemError) {
         let names = try DirectoryStream(self)
+        var failure: SystemError?
         while let name = try names.next() {
             guard name.starts(with: prefix.utf8), !name.starts(with: exception.utf8) else { continue }
-            try? remove(BytePath(name))
+            do throws(SystemError) {
+                try remove(BytePath(name))
+            } catch {
+                if !error.isAbsence { failure = failure ?? error }
+            }
         }
+        if let failure { throw failure }
     }
 
     /// The names in the directory, in no order. For folders that are known to be small; others are streamed.

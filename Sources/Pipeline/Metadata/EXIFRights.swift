@@ -58,8 +58,8 @@ extension String {
     /// UTF-8 if that is valid, else Latin-1, as old cameras and old programs write.
     package init(utf8OrLatin1 bytes: some Sequence<UInt8>) {
         let bytes = Array(bytes)
-        self =
-            String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        let scalars = { bytes.map { Unicode.Scalar($0) } }
+        self = String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(scalars()))
     }
 
     /// libvips cuts a text after some 250 bytes when it reads EXIF, twice in a row, and writes nonsense in place of one

@@ -155,7 +155,8 @@ final class Housekeeper: Sendable {
                 controller.removeOrphanedNotes()
                 controller.pruneShelves(store)
                 // A folder with very much in it is looked at less often.
-                records.nextPruning = .now + max(Self.betweenPruning, .milliseconds(start.milliseconds(until: .now) * 50))
+                records.nextPruning =
+                    .now + max(Self.betweenPruning, .milliseconds(start.milliseconds(until: .now) * 50))
             }
         }
     }

@@ -171,6 +171,10 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
                 "gradient: { angle: 30, stops: [ '#ff000080', blue ] } }, { adjust: { temperature: 4000, saturation: 2 }",
             width: 100, height: 100, kind: PictureKind(hasAlpha: true), frames: 200, source: .webp,
             save: "{ format: webp, effort: 0 }"),
+        // Shared stages that the only rendition goes on with.
+        MemoryCase(
+            stages: "resize: { size: 150% }", width: 400, height: 300, frames: 60, source: .gif,
+            save: "{ format: gif, effort: 1 }", head: "stages: [ { inset: { all: 20, background: white } } ]"),
         // A mask that is larger than the result.
         MemoryCase(
             stages: "mask: { image: asset.png } }, { resize: { size: 50% }", width: 4000, height: 3000, source: .jpeg,

@@ -141,10 +141,46 @@ static inline void cpango_free_text(cpango_text *text) {
     g_free(text);
 }
 
+// Pango makes an ellipsis as wide as the room that is left in its line. Returns by how much.
+static inline double cpango_ellipsis_room(PangoLayoutLine *line) {
+    double room = 0;
+    for (GSList *runs = line->runs; runs; runs = runs->next) {
+        PangoGlyphItem *run = runs->data;
+        if (!(run->item->analysis.flags & PANGO_ANALYSIS_FLAG_IS_ELLIPSIS)) continue;
+        for (int i = 0; i < run->glyphs->num_glyphs; i++) {
+            PangoRectangle logical;
+            pango_font_get_glyph_extents(run->item->analysis.font, run->glyphs->glyphs[i].glyph, NULL, &logical);
+            room += (double)(run->glyphs->glyphs[i].geometry.width - logical.width) / PANGO_SCALE;
+        }
+    }
+    return fmax(0, room);
+}
+
 static inline double cpango_line_width(PangoLayoutLine *line) {
     PangoRectangle logical;
     pango_layout_line_get_extents(line, NULL, &logical);
-    return (double)logical.width / PANGO_SCALE;
+    return (double)logical.width / PANGO_SCALE - cpango_ellipsis_room(line);
+}
+
+// A line separator in the last line that is drawn, because there is no room for the line after it, becomes a space of
+// as many bytes. Pango would draw a mark for it.
+// Returns whether there was one.
+static inline bool cpango_join_last_lines(PangoLayout *layout, int lines) {
+    PangoLayoutLine *last = pango_layout_get_line_readonly(layout, lines - 1);
+    if (!last) return false;
+    char *text = g_strdup(pango_layout_get_text(layout));
+    bool isFound = false;
+    for (char *at = text + last->start_index; (at = strstr(at, "\xE2\x80\xA8")); isFound = true)
+        memcpy(at, "\xE2\x80\x85", 3);
+    if (isFound) pango_layout_set_text(layout, text, -1);
+    g_free(text);
+    return isFound;
+}
+
+// All of a text has one color, so that what is behind its letters would hide them.
+static inline gboolean cpango_is_background(PangoAttribute *attribute, void *unused) {
+    (void)unused;
+    return attribute->klass->type == PANGO_ATTR_BACKGROUND || attribute->klass->type == PANGO_ATTR_BACKGROUND_ALPHA;
 }
 
 // Where a line begins on the left, from the left side of the box.
@@ -283,23 +319,28 @@ static inline cpango_text *cpango_lay_out(const cpango_fonts *fonts, const cpang
     pango_layout_set_font_description(text->layout, description);
     PangoFont *font = pango_context_load_font(text->context, description);
     pango_font_description_free(description);
+    PangoAttrList *attributes = NULL;
     if (wanted->is_markup) {
         GError *error = NULL;
-        PangoAttrList *attributes = NULL;
         char *plain = NULL;
         if (!pango_parse_markup(wanted->text, -1, 0, &attributes, &plain, NULL, &error)) {
             *problem = g_strdup(error->message);
             g_error_free(error);
         } else {
             pango_layout_set_text(text->layout, plain, -1);
-            pango_layout_set_attributes(text->layout, attributes);
             text->families = cpango_families(attributes);
             g_free(plain);
-            pango_attr_list_unref(attributes);
+            PangoAttrList *behind = pango_attr_list_filter(attributes, cpango_is_background, NULL);
+            if (behind) pango_attr_list_unref(behind);
         }
     } else {
         pango_layout_set_text(text->layout, wanted->text, -1);
     }
+    if (!attributes) attributes = pango_attr_list_new();
+    // A name that is broken must not get a hyphen that it does not have.
+    pango_attr_list_insert_before(attributes, pango_attr_insert_hyphens_new(FALSE));
+    pango_layout_set_attributes(text->layout, attributes);
+    pango_attr_list_unref(attributes);
     if (*problem || !font) {
         if (font) g_object_unref(font);
         cpango_free_text(text);
@@ -310,6 +351,7 @@ static inline cpango_text *cpango_lay_out(const cpango_fonts *fonts, const cpang
     if (wanted->is_ellipsized) {
         pango_layout_set_ellipsize(text->layout, PANGO_ELLIPSIZE_END);
         pango_layout_set_height(text->layout, -wanted->lines);
+        if (wanted->lines > 0) cpango_join_last_lines(text->layout, wanted->lines);
     }
 
     // Lines are placed by their own numbers: those of Pango fill the width where it cuts them.
@@ -356,7 +398,10 @@ static inline bool cpango_draw(
         double top = y + i * text->line_height;
         // What is outside of the mask costs nothing.
         if (top > height + text->line_height || top < -2 * text->line_height) continue;
-        cairo_move_to(cairo, x + cpango_line_start(text, line->data), top + text->baseline);
+        // What an ellipsis is too wide by is on its left, and so before the line, if that is read from the right.
+        bool isFromRight = pango_layout_line_get_resolved_direction(line->data) == PANGO_DIRECTION_RTL;
+        double before = isFromRight ? cpango_ellipsis_room(line->data) : 0;
+        cairo_move_to(cairo, x + cpango_line_start(text, line->data) - before, top + text->baseline);
         pango_cairo_layout_line_path(cairo, line->data);
         if (outline > 0) {
             cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);

@@ -92,6 +92,48 @@ import Vips
         #expect(try await drawn("{title|a set}") == drawn("a set"))
     }
 
+    @Test(arguments: [
+        ("a\\nb", "overflow: ellipsis", "a\\nb"), ("a\\nb", "overflow: shrink", "a\\nb"),
+        ("a\\nb\\nc", "overflow: ellipsis, max-lines: 2", "a\\nb\u{2005}c"),
+        ("a\\nb\\nc", "overflow: shrink, max-lines: 2", "a\\nb\u{2005}c"),
+        ("a\\nb\\nc", "overflow: ellipsis, max-lines: 1", "a\u{2005}b\u{2005}c"),
+        ("a <span background='red'>b</span> c", "markup: true", "a b c"),
+        ("abab", "max-width: 1", "a\\nb\\na\\nb"),
+    ])
+    func `lines that are written stay lines while there is room, and nothing is put in`(
+        text: String, options: String, same: String
+    ) async throws {
+        try await picture("in/a.tif")
+        try pipeline(text, more: "font: fonts/test.ttf, size: 9, line-spacing: 1, \(options)")
+        #expect(try await run().exit == 0)
+        #expect(try codes() == [[]])
+        let drawn = try await grid("out/a.png")
+        try pipeline(same, more: "font: fonts/test.ttf, size: 9, line-spacing: 1")
+        #expect(try await run().exit == 0)
+        #expect(try await grid("out/a.png") == drawn)
+    }
+
+    @Test func `text that does not fit at a quarter of its size is said to be cut`() async throws {
+        try await picture("in/a.tif")
+        try pipeline("Hi there, all of you", more: "size: 20, overflow: shrink, max-width: 20")
+        #expect(try await run().exit == 0)
+        #expect(try codes().flatMap(\.self).contains("text-cut"))
+    }
+
+    @Test(arguments: [40, 47, 53, 61, 70])
+    func `a text that ends with an ellipsis is at the edge that it is anchored to`(width: Int) async throws {
+        try await picture("in/a.tif")
+        func right(_ text: String) async throws -> Int {
+            try runner.folder.write(
+                "renditions: { a: { stages: [ { text: { text: \"\(text)\", size: 16, overflow: ellipsis, max-width: \(width), anchor: top-right } } ], save: { format: png }, file: \"{stem}.{ext}\" } }",
+                to: "p.yaml")
+            #expect(try await run().exit == 0)
+            let box = try #require(try await grid("out/a.png").boundingBox { $0[0] < 250 })
+            return box[0] + box[2]
+        }
+        #expect(abs(try await right("iiiWiWiWiWiWiWi") - right("i…")) <= 1)
+    }
+
     @Test func `plan has the words, and the very size of the rendition`() async throws {
         try await picture("in/a.tif", title: "Hi there")
         try pipeline("{title} {stem}")

@@ -150,12 +150,13 @@ package struct OpenedSource: Sendable {
     /// The failure of a picture that could not be decoded: of a file that cannot be read or is being written; truncated
     /// if its structure has no end, of a size or a kind that the decoder does not read, else corrupt.
     package func refined(_ failure: Failure) -> Failure {
-        guard failure.code == .corrupt else { return failure }
+        guard failure.code == .corrupt || failure.code == .changedWhileRead else { return failure }
         do throws(Failure) {
             try confirmDamage()
         } catch {
             return error
         }
+        guard failure.code == .corrupt else { return failure }
         return (try? file.structure { refined(failure, in: $0) }) ?? failure
     }
 

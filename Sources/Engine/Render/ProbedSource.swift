@@ -34,29 +34,22 @@ final class ProbedSource {
         facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
         facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
         if words {
-            facts.words = PictureWords(Statements(try Self.stated(by: file, of: facts, in: picture.image)))
+            facts.words = PictureWords(try Self.metadata(of: picture.image, in: file, facts).statements)
         }
         self.facts = facts
         unread = picture
     }
 
-    /// What each block of metadata states, and the file itself outside of them.
-    private static func stated(
-        by file: OpenFile, of facts: SourceFacts, in image: Image
-    ) throws -> [MetadataBlock?: Statements] {
-        let structure = facts.format.declaration.structure
-        return [
-            .xmp: image.blob("xmp-data").map { Statements(xmp: $0) } ?? Statements(),
-            .exif: image.blob("exif-data").map { Statements(exif: $0) } ?? Statements(),
-            .iptc: image.blob("iptc-data").map { Statements(iptc: $0) } ?? Statements(),
-            nil: try file.structureForDecoding { try? structure.statements(of: facts.page ?? 1, in: $0) }
-                ?? Statements(),
-        ]
-    }
-
     /// The metadata of the picture as it was opened.
     func metadata(of opened: Picture) throws -> SourceMetadata {
-        SourceMetadata(opened.image, stated: try Self.stated(by: file, of: facts, in: opened.image))
+        try Self.metadata(of: opened.image, in: file, facts)
+    }
+
+    private static func metadata(of image: Image, in file: OpenFile, _ facts: SourceFacts) throws -> SourceMetadata {
+        let structure = facts.format.declaration.structure
+        let own = try file.structureForDecoding { try? structure.statements(of: facts.page ?? 1, in: $0) }
+        let texts = try file.structureForDecoding { try? structure.texts(in: $0) }
+        return SourceMetadata(image, texts: texts ?? [], own: own ?? Statements())
     }
 
     // MARK: - Opening
@@ -166,13 +159,14 @@ extension Picture {
 }
 
 extension OpenFile {
-    /// What code that knows no files finds in the structure of a source. The supervisor finds out whether the file or
-    /// its disk is to blame if it cannot be read.
+    /// What code that knows no files finds in the structure of a source. If it cannot be read, that is no damage: the
+    /// supervisor finds out whether its disk is to blame, and it is tried again later.
     func structureForDecoding<Found>(_ find: (ByteSource) -> Found) throws(Failure) -> Found {
         do throws(SystemError) {
             return try structure(find)
         } catch {
-            throw Failure(.corrupt, stage: "decode", "the picture cannot be read", detail: error.description)
+            throw Failure(
+                .changedWhileRead, stage: "decode", "the picture cannot be read any more", detail: error.description)
         }
     }
 }

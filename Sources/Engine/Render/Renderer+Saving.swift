@@ -28,10 +28,10 @@ extension Renderer {
         try frames.compute()
         let whole = try frames.joined(for: rendition.format, delays: delays)
         let (coloured, converted) = keepsProfile ? try whole.keepingColours(by: type(of: encoder), output) : (whole, [])
-        let (image, keepsNothing, lost) = try metadata.applied(
+        let (image, keepsNothing, kept, lost) = try metadata.applied(
             to: coloured, rendition, encoder: type(of: encoder), keepsProfile: keepsProfile)
         try encoder.save(image, as: rendition.output, to: output, strip: keepsNothing)
-        if let texts { try PNGTexts.add(texts, to: output) }
+        try PNGTexts.add(texts ?? [], kept, to: output)
         let slowed = Warning(
             .animationSlowed,
             "'\(rendition.title)': \(rendition.format.rawValue) shows frames for at least \(rendition.format.declaration.animation?.shortestFrame ?? 0) ms, or browsers play them at 100 ms"

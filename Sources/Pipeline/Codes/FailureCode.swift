@@ -126,7 +126,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .changedSincePlan: "The file is not the one that `imagemill shard` saw."
         case .noSuchPage: "The file has fewer pages than `page` in the pipeline asks for."
         case .emptyResult: "A stage would leave nothing of this picture, or one of its lengths comes out too small."
-        case .overlayDoesNotFit: "The overlay cannot be moved off the protected rectangle and stay inside the picture."
+        case .overlayDoesNotFit:
+            "The overlay cannot be moved off the protected rectangle and stay inside the picture, or a text has letters too large to be drawn."
         case .tooLargeForFormat: "The output format cannot hold a picture of this size."
         case .unequalSizes: "The members of the set have several sizes."
         case .setMemberFailed: "One member of a set failed; the message names it."
@@ -198,7 +199,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .changedSincePlan: "Make another plan of what has changed, with `imagemill shard`."
         case .noSuchPage: "Change `page` in the pipeline, or leave the file out."
         case .emptyResult: "Change the stage that the message names, or leave the picture out."
-        case .overlayDoesNotFit: "Make the overlay smaller, or the rectangle that `avoid` protects."
+        case .overlayDoesNotFit: "Make the overlay or the letters smaller, or the rectangle that `avoid` protects."
         case .tooLargeForFormat: "Choose another output format, or a smaller size."
         case .unequalSizes: "Add a `frame` or `resize` stage that gives all of them one size."
         case .setMemberFailed:

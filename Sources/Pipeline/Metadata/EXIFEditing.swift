@@ -8,6 +8,8 @@ struct EXIFBlock {
 
     private static let mark = Array("Exif\0\0".utf8)
     private static let (countBytes, fieldBytes, offsetBytes, ascii) = (2, 12, 4, 2)
+    /// Bytes that may still be erased. Fields of a damaged block may all claim the same ones.
+    private var erasable = 0
 
     /// A block that says nothing.
     init() {
@@ -43,11 +45,13 @@ struct EXIFBlock {
     /// - Returns: false if the block is damaged.
     mutating func removeLocation() -> Bool {
         guard let fields = fields(at: first) else { return false }
+        erasable = 4 * bytes.count
         let inner = offset(.exifDirectory, in: fields)
         for directory in [fields, inner.flatMap { self.fields(at: $0) } ?? []] {
             if let place = offset(.locationDirectory, in: directory) { erase(directoryAt: place) }
             for field in directory where Self.removed.contains(field.tag) { erase(field) }
         }
+        guard erasable >= 0 else { return false }
         var kept: Field?
         if let inner {
             guard let moved = rewrite(at: inner, next: 0, { $0.removeAll { Self.removed.contains($0.tag) } }) else {
@@ -157,16 +161,16 @@ struct EXIFBlock {
     /// Erases the values of a field that are elsewhere.
     private mutating func erase(_ field: Field) {
         guard case .raw(let raw) = field.content else { return }
-        let bytesOfTypes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4]
         let (type, count) = (value(raw[2..<4]), value(raw[4..<8]))
-        guard bytesOfTypes.indices.contains(type) else { return }
-        let (length, offset) = (count * bytesOfTypes[type], value(raw[8...]))
+        let (length, offset) = (count * TIFFField.valueBytes(ofType: type), value(raw[8...]))
         if length > Self.offsetBytes { erase(offset..<offset + length) }
     }
 
     private mutating func erase(_ range: Range<Int>) {
         // Whatever a damaged field says, the header is none of its values.
         let range = range.clamped(to: 8..<max(8, bytes.count))
+        erasable -= range.count
+        guard erasable >= 0 else { return }
         bytes.replaceSubrange(range, with: repeatElement(0, count: range.count))
     }
 

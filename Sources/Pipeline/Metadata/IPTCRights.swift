@@ -6,28 +6,22 @@ extension Rights {
     /// The by-lines, copyright notice and credit of an IPTC block: bare IIM, or Photoshop resources around it (with or
     /// without the `Photoshop 3.0` of a JPEG segment). Never fails: reading stops at the first malformed byte.
     package init(iptc: [UInt8]) {
-        self.init()
-        for dataset in IIMDatasets(rest: ByteReader(iimBytes(in: iptc))) where dataset.record == 2 {
-            guard let text = iptcText(dataset.value) else { continue }
-            switch dataset.number {
-            case 80 where creator.count < Rights.mostCreators: creator.append(text)
-            case 110: credit = credit ?? text
-            case 116: copyright = copyright ?? text
-            default: break
-            }
-        }
+        self = Statements(iptc: iptc).rights
     }
 }
 
 extension Statements {
     /// What an IPTC block states about the picture.
     package init(iptc: [UInt8]) {
-        self.init(rights: Rights(iptc: iptc))
+        self.init()
         for dataset in IIMDatasets(rest: ByteReader(iimBytes(in: iptc))) where dataset.record == 2 {
             guard let text = iptcText(dataset.value) else { continue }
             switch dataset.number {
             case 5: title = title ?? text
             case 25 where keywords.count < Statements.mostKeywords: keywords.append(text)
+            case 80 where rights.creator.count < Rights.mostCreators: rights.creator.append(text)
+            case 110: rights.credit = rights.credit ?? text
+            case 116: rights.copyright = rights.copyright ?? text
             case 120: caption = caption ?? text
             default: break
             }
@@ -37,12 +31,7 @@ extension Statements {
 
 /// UTF-8 if it is valid, else Latin-1, in which every byte is a character. The block's own declaration (1:90) is
 /// not asked: it is often missing, and often wrong.
-private func iptcText(_ bytes: ArraySlice<UInt8>) -> String? { Rights.cleaned(iptcText(raw: bytes)) }
-
-private func iptcText(raw bytes: ArraySlice<UInt8>) -> String {
-    String(validating: bytes, as: UTF8.self)
-        ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-}
+private func iptcText(_ bytes: ArraySlice<UInt8>) -> String? { Rights.cleaned(String(utf8OrLatin1: bytes)) }
 
 /// The IIM bytes of a block, out of whatever they are wrapped in.
 private func iimBytes(in block: [UInt8]) -> ArraySlice<UInt8> {
@@ -67,12 +56,20 @@ private func swapped(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     return swapped[...]
 }
 
+/// A block as a JPEG has it. A TIFF has it bare, and maybe swapped.
+func iptcSegment(_ block: [UInt8]) -> [UInt8] {
+    let mark = Array("Photoshop 3.0\0".utf8)
+    if block.starts(with: mark) { return block }
+    if block.starts(with: PhotoshopResources.signature) { return mark + block }
+    return mark + PhotoshopResources.bytes(PhotoshopResources.iptc, iimBytes(in: block))
+}
+
 // MARK: - Writing
 
 extension MetadataEdit {
     /// An IPTC block after the edit, wrapped as it was. What it says is in UTF-8 then, and it says so. Of Photoshop's
     /// other resources those go that hold EXIF or XMP once more, show the picture as it was, or are a digest of the captions.
-    package func iptc(_ block: [UInt8]) -> [UInt8] {
+    func iptc(_ block: [UInt8]) -> [UInt8] {
         let mark = Array("Photoshop 3.0\0".utf8)
         var reader = ByteReader(block[...])
         let isSegment = reader.skip(mark)
@@ -110,7 +107,7 @@ extension MetadataEdit {
             case 1 where number == 90: break
             case 2 where replaced.contains(number) || pictures.contains(number): break
             // The caption as a picture.
-            case 2 where number != 125: found.append((record, number, Array(iptcText(raw: value).utf8)))
+            case 2 where number != 125: found.append((record, number, Array(String(utf8OrLatin1: value).utf8)))
             case 1, 2: found.append((record, number, Array(value)))
             // Other records hold files.
             default: break

@@ -9,26 +9,24 @@ package struct MetadataEdit: Sendable {
         (self.statements, self.removesLocation) = (statements, removesLocation)
     }
 
-    /// A JPEG's segment has two bytes for its length.
-    package static let longestEXIF = 0xFFFF - 2
-
     package var changesNothing: Bool { statements.isEmpty && !removesLocation }
 
     /// A block after an edit.
-    package struct Edited: Sendable {
-        package let bytes: [UInt8]
+    struct Edited {
+        let bytes: [UInt8]
         /// Everything else that the block had is in it.
-        package let isWhole: Bool
-
-        package init(bytes: [UInt8], isWhole: Bool) { (self.bytes, self.isWhole) = (bytes, isWhole) }
+        let isWhole: Bool
     }
+
+    /// Bytes of a block beyond which it is not worth the time to edit it.
+    private static let largestToEdit = 1 << 20
 
     /// An XMP packet after the edit. Of one that is not well-formed, or becomes longer than `most` bytes, only rights,
     /// title, caption and keywords stay.
-    package func xmp(_ packet: [UInt8], most: Int = .max) -> Edited {
+    func xmp(_ packet: [UInt8], most: Int = .max) -> Edited {
         let expected = statements.merged(over: Statements(xmp: packet))
         let removal = XMPRemoval(location: removesLocation, properties: statements.xmpPropertyKinds)
-        if let rest = removal.applied(to: packet),
+        if packet.count <= Self.largestToEdit, let rest = removal.applied(to: packet),
             let edited = statements.isEmpty ? rest : statements.added(toXMP: rest),
             Statements(xmp: edited) == expected, edited.count <= most
         {
@@ -37,12 +35,13 @@ package struct MetadataEdit: Sendable {
         return Edited(bytes: expected.xmpPacket(), isWhole: false)
     }
 
-    /// An EXIF block after the edit, with `Exif\0\0` in front. Of one that is damaged, or becomes longer than a JPEG
-    /// holds, only owner and caption stay; it is empty if there is neither.
-    package func exif(_ block: [UInt8]) -> Edited {
-        if var edited = EXIFBlock(block), !removesLocation || edited.removeLocation(),
+    /// An EXIF block after the edit, with `Exif\0\0` in front. Of one that is damaged, or becomes longer than `most`
+    /// bytes, only owner and caption stay; it is empty if there is neither.
+    func exif(_ block: [UInt8], most: Int = .max) -> Edited {
+        if block.count <= Self.largestToEdit, var edited = EXIFBlock(block),
+            !removesLocation || edited.removeLocation(),
             edited.state(statements.exifTexts, insteadOf: statements.exifTags),
-            edited.marked.count <= Self.longestEXIF
+            edited.marked.count <= most
         {
             return Edited(bytes: edited.marked, isWhole: true)
         }

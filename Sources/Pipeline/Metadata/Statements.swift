@@ -18,9 +18,9 @@ package struct Statements: Equatable, Sendable {
     /// block. XMP counts most and the file least. EXIF knows more of the owner than IPTC, and IPTC more of the rest.
     package init(_ stated: [MetadataBlock?: Statements]) {
         self.init()
-        let order: [MetadataBlock?] = [.xmp, .iptc, .exif, nil]
+        let order: [MetadataBlock?] = [.xmp, .iptc, .photoshop, .exif, nil]
         self = order.compactMap { stated[$0] }.reduce(self) { $0.merged(over: $1) }
-        let owners: [MetadataBlock?] = [.xmp, .exif, .iptc, nil]
+        let owners: [MetadataBlock?] = [.xmp, .exif, .iptc, .photoshop, nil]
         rights = owners.compactMap { stated[$0]?.rights }.reduce(Rights()) { $0.merged(over: $1) }
     }
 

@@ -13,6 +13,9 @@ enum XMPNamespace: String {
     /// The same vocabulary at its earlier address.
     case oldCreativeCommons = "http://web.resource.org/cc/"
     case plus = "http://ns.useplus.org/ldf/xmp/1.0/"
+    case tiff = "http://ns.adobe.com/tiff/1.0/"
+    case microsoft = "http://ns.microsoft.com/photo/1.0/"
+    case lightroom = "http://ns.adobe.com/lightroom/1.0/"
     /// A place: `geo:lat`, `geo:lat_long`.
     case geo = "http://www.w3.org/2003/01/geo/wgs84_pos#"
     /// Pictures within the packet, which may have metadata of their own.

@@ -18,6 +18,17 @@ extension Statements {
         return Array((opening + description() + closing).joined(separator: "\n").utf8)
     }
 
+    /// The same of at most so many bytes: of what is longer the rights alone, or nothing.
+    func xmpPacket(atMost most: Int) -> [UInt8]? {
+        [self, Statements(rights: rights)].lazy.map { $0.xmpPacket() }.first { $0.count <= most }
+    }
+
+    /// A packet with these statements, or at least the rights of them, besides what it says already.
+    /// - Returns: nil if they cannot be added to it, or it would have more than so many bytes.
+    func added(toXMP packet: [UInt8], most: Int) -> [UInt8]? {
+        [self, Statements(rights: rights)].lazy.compactMap { $0.added(toXMP: packet) }.first { $0.count <= most }
+    }
+
     /// A packet with these statements besides what it says already; a value that it has stays.
     /// - Returns: nil if nothing can be added to it, because it is not XMP as programs write it, or has one of the
     ///   properties without a value: programs refuse a packet that has a property twice.

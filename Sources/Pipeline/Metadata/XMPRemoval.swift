@@ -7,7 +7,7 @@ struct XMPRemoval {
     /// Those that are stated anew.
     let properties: Set<XMPProperty>
 
-    private static let deepestElement = 256
+    private static let deepestElement = 64
 
     /// A packet without them. Comments and whatever is no XML go too.
     /// - Returns: nil if the packet is not well-formed, and nobody can say what is in it.
@@ -61,7 +61,7 @@ struct XMPRemoval {
 
     private func isRemoved(_ name: XMPName, isProperty: Bool) -> Bool {
         if location, name.isOfLocation { return true }
-        return isProperty && name.property.map(properties.contains) ?? false
+        return isProperty && (name.property ?? name.twin).map(properties.contains) ?? false
     }
 }
 
@@ -69,6 +69,17 @@ extension XMPName {
     /// The property that an element or an attribute states.
     fileprivate var property: XMPProperty? {
         namespace == .plus && local == "Licensor" ? .licensorURL : XMPProperty(self)
+    }
+
+    /// The property whose value programs write here once more.
+    fileprivate var twin: XMPProperty? {
+        switch (namespace, local) {
+        case (.tiff, "Artist"): .creator
+        case (.tiff, "Copyright"), (.xmpRights, "Owner"): .copyright
+        case (.tiff, "ImageDescription"): .caption
+        case (.microsoft, "LastKeywordXMP"), (.lightroom, "hierarchicalSubject"): .keywords
+        default: nil
+        }
     }
 
     /// Whether it says where the picture was taken, in whatever namespace (`exif:GPSLatitude`, `photoshop:City`,

@@ -22,7 +22,7 @@ package protocol OutputFormatDeclaration: ParameterGroup {
     /// The blocks of metadata that libvips writes into it.
     static var metadata: Set<MetadataBlock> { get }
     /// Bytes of a block of metadata up to which libvips writes it.
-    static var largestMetadata: Int { get }
+    static func largest(_ block: MetadataBlock) -> Int
 
     /// Whether `quality` alone decides how good its pictures are.
     static var isRatedByQuality: Bool { get }
@@ -55,7 +55,7 @@ extension OutputFormatDeclaration {
     package static var longestSide: Int { maximumCoordinate }
     package static var animation: AnimationLimits? { nil }
     package static var holdsProfile: Bool { true }
-    package static var largestMetadata: Int { .max }
+    package static func largest(_ block: MetadataBlock) -> Int { .max }
     package static var isRatedByQuality: Bool { false }
     package static var separateEncoder: SeparateEncoder? { nil }
 

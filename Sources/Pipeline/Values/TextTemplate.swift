@@ -91,6 +91,13 @@ package struct TextTemplate: Hashable, Sendable {
         return ["https://", "http://"].contains { start.hasPrefix($0) } && !start.contains(where: \.isWhitespace)
     }
 
+    /// How many lines are written in it: a value is never more than one.
+    package var lines: Int {
+        parts.reduce(1) { count, part in
+            if case .literal(let words) = part { count + words.count { $0 == "\n" || $0 == "\r\n" } } else { count }
+        }
+    }
+
     package var needsMetadata: Bool { fields.contains(where: \.isOfMetadata) }
     package var needsHash: Bool {
         fields.contains { if case .name(.hash) = $0 { true } else { false } }

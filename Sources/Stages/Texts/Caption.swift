@@ -23,7 +23,7 @@ package struct Caption: Stage {
         edge = p.optional("edge", .bottom, "Where the strip is.")
         height = p.optional(
             "height",
-            "The strip's height; a percentage is of the picture's. Default: room for `max-lines` lines (1 if it is not given) with `padding` above and below, whatever the text is."
+            "The strip's height; a percentage is of the picture's. Default: room for `max-lines` lines (as many as are written, if it is not given) with `padding` above and below, whatever the text is."
         )
         strip = p.optional("strip", .white, "The color of the strip.")
         anchor = p.optional("anchor", .center, "Where in the strip the text's box sits.")
@@ -53,7 +53,7 @@ package struct Caption: Stage {
         let side = min(input.size.width, input.size.height)
         let line = try text.size.exactPixels(of: side, scale: scale, "size", in: Self.name) * text.lineSpacing
         let padding = try text.padding.pixels(of: side, scale: scale, "padding", in: Self.name)
-        let lines = (line * Double(text.maxLines ?? 1)).rounded(.up)
+        let lines = (line * Double(text.maxLines ?? text.writtenLines)).rounded(.up)
         let usual = Int(min(lines, Double(maximumCoordinate))) + 2 * padding
         let pixels = max(1, try height?.pixels(of: input.size.height, scale: scale, "height", in: Self.name) ?? usual)
         var output = input.resized(to: PixelSize(input.size.width, input.size.height + pixels))
@@ -65,7 +65,7 @@ package struct Caption: Stage {
             PixelSize(input.size.width - 2 * across, pixels - 2 * down))
         // A strip whose height follows from its lines has room for no others.
         var text = text
-        if height == nil { text.maxLines = text.maxLines ?? 1 }
+        if height == nil { text.maxLines = text.maxLines ?? text.writtenLines }
         // Lengths are those of the picture, as everywhere.
         var drawn = output.resized(to: input.size)
         let plan = try text.plan(

@@ -49,7 +49,7 @@ struct TextDeclaration: Sendable {
         )
         maxLines = p.optional(
             "max-lines", in: 1...1000,
-            "The most lines; default as many as there are, and 1 if `overflow` is not wrap.")
+            "The most lines; default as many as there are, and as are written if `overflow` is not wrap.")
         overflow = p.optional(
             "overflow", .wrap,
             "What happens to words that do not fit `max-width`: wrap puts them into more lines, of which `max-lines` are drawn; ellipsis ends the last line with …; shrink makes the letters smaller, to a quarter of `size`, so that all words stay whole; what does not fit then is broken within words, and cut in the same way."
@@ -70,7 +70,9 @@ struct TextDeclaration: Sendable {
     }
 
     /// The most lines, if that is known from what is written.
-    var boundedLines: Int? { maxLines ?? (overflow == .wrap ? nil : 1) }
+    var boundedLines: Int? { maxLines ?? (overflow == .wrap ? nil : writtenLines) }
+    /// The lines that are written in the text.
+    var writtenLines: Int { min(text.lines, 1000) }
 }
 
 enum TextStyle: String, ParameterWord { case normal, italic, oblique }

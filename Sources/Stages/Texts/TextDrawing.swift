@@ -82,6 +82,8 @@ extension TextPlan {
         _ text: String, _ style: TypesetStyle, _ fonts: FontLibrary
     ) throws(MarkupError) -> TypesetText {
         guard overflow == .shrink else { return try TypesetText(words(text, style), style, by: fonts) }
+        // Smaller letters would not make room for a line that is one too many.
+        let text = style.lines.map { joined(text, atMost: $0) } ?? text
         func attempt(_ share: Double, keepsWords: Bool) throws(MarkupError) -> TypesetText {
             var smaller = style
             smaller.size *= share
@@ -108,6 +110,18 @@ extension TextPlan {
         cut.lineHeight *= Self.smallestShare
         cut.isEllipsized = true
         return try TypesetText(words(text, cut), cut, by: fonts)
+    }
+
+    /// The words in no more than so many lines, the last of which go on in one.
+    private func joined(_ text: String, atMost lines: Int) -> String {
+        var count = 1
+        return String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    guard scalar == "\n" else { return scalar }
+                    count += 1
+                    return count > lines ? "\u{2005}" : scalar
+                }))
     }
 
     /// The words, for Pango: its ellipsis counts the lines of a paragraph, so that all of them are one.
@@ -152,6 +166,13 @@ extension TextPlan {
                     .missingGlyphs,
                     "'\(stage)': '\(text.family)' lacks \(text.borrowed.written), drawn in \(text.lenders) instead"))
         }
+        if text.isCut && overflow == .shrink {
+            notes.add(
+                Warning(
+                    .textCut,
+                    "'\(stage)': the text does not fit, not even at a quarter of its size; give it more of 'max-width' or 'max-lines'"
+                ))
+        }
         if text.isCut && overflow == .wrap {
             notes.add(Warning(.textCut, "'\(stage)': the text has more lines than \(text.lines) ('max-lines')"))
         }
@@ -169,7 +190,11 @@ extension TextPlan {
                 let bytes = text.coverage(
                     x: x + Double(moved.x), y: Double(place.y + moved.y), outline: outline, width: size.width,
                     height: size.height)
-            else { throw Failure(.tooMuchMemory, stage: Text.name, "there is no memory for the text") }
+            else {
+                throw Failure(
+                    .overlayDoesNotFit, stage: Text.name,
+                    "the text cannot be drawn: its letters are too large; make the sizes in its markup smaller")
+            }
             return try Image(bytes: bytes, width: size.width, height: size.height, bands: 1)
         }
         var layers: [(mask: Image, ink: Ink)] = []

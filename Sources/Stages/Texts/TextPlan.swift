@@ -46,7 +46,8 @@ struct TextPlan: Sendable {
     func intermediates(on picture: PictureInfo) -> [PictureInfo] {
         guard !isEmpty else { return [] }
         var drawn = PictureInfo(size: picture.size, hasAlpha: true, colour: picture.colour)
-        if let lines = style.lines {
+        // Markup may ask for letters of any size.
+        if let lines = style.lines, !isMarkup {
             // Nothing is drawn far above and below the lines.
             let height = Double(lines) * style.lineHeight + 2 * Double(padding + reach)
             drawn.size = PixelSize(picture.size.width, max(1, min(picture.size.height, Int(height.rounded(.up)))))
@@ -58,6 +59,7 @@ struct TextPlan: Sendable {
 
     /// How far letters, outline and shadow may reach beyond the box of the text.
     var reach: Int {
+        if isMarkup { return maximumCoordinate }
         let ink = style.size + (outline?.width ?? 0)
         let moved = shadow.map { Double(max(abs($0.offset.x), abs($0.offset.y))) + 3 * $0.sigma } ?? 0
         return Int((ink + moved).rounded(.up))

@@ -13,8 +13,10 @@ struct FourCC: Equatable, ExpressibleByStringLiteral {
         self.code = code
     }
 
+    var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(code >> $0 & 0xFF) } }
+
     var isLetters: Bool {
-        [24, 16, 8, 0].allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= UInt8(code >> $0 & 0xFF) | 0x20 }
+        bytes.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 }
     }
 }
 

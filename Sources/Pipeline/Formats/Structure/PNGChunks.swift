@@ -31,35 +31,28 @@ struct PNGChunks: FileStructure {
         try chunks(from: "iCCP", in: source) != nil
     }
 
-    /// What the texts before the pixels state, as far as they are not compressed. https://www.w3.org/TR/png-3/#11textinfo
-    static func statements(of page: Int, in source: ByteSource) throws(StructureError) -> Statements {
+    /// The texts, wherever they are.
+    static func texts(in source: ByteSource) throws(StructureError) -> [PNGText] {
         var chunks = try PNGChunks(of: source)
-        var texts: [(keyword: String, text: String)] = []
+        var (texts, bytes): ([PNGText], Int) = ([], 0)
         while true {
             let (type, length) = try chunks.next()
-            if type == "IDAT" || type == "IEND" { return Statements(pngTexts: texts) }
-            guard type == "tEXt" || type == "iTXt", length <= longestText, texts.count < mostTexts else {
+            if type == "IEND" || texts.count == mostTexts { return texts }
+            guard ["tEXt", "zTXt", "iTXt"].contains(type), bytes + length <= mostTextBytes else {
                 try chunks.reader.skip(length + checksumBytes)
                 continue
             }
-            var data: [UInt8] = []
-            for _ in 0..<length { data.append(try chunks.reader.byte()) }
-            try chunks.reader.skip(checksumBytes)
-            guard let end = data.firstIndex(of: 0) else { continue }
-            let keyword = String(decoding: data[..<end], as: UTF8.self)
-            let rest = data[(end + 1)...]
-            if type == "tEXt" {
-                texts.append((keyword, String(utf8OrLatin1: rest)))
-            } else if rest.first == 0 {
-                // Whether it is compressed and how, a language, and the keyword in it.
-                let parts = rest.dropFirst(2).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
-                if parts.count == 3 { texts.append((keyword, String(decoding: parts[2], as: UTF8.self))) }
-            }
+            bytes += length
+            var chunk: [UInt8] = (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) }
+            let head = chunk.count + 4
+            chunk += type.bytes
+            for _ in 0..<length + checksumBytes { chunk.append(try chunks.reader.byte()) }
+            let data = Array(chunk[head..<head + length])
+            if let text = PNGText(type: type, data: data, chunk: chunk) { texts.append(text) }
         }
     }
 
-    private static let longestText = 4 * Rights.longestValue + 256
-    private static let mostTexts = 100
+    private static let (mostTexts, mostTextBytes) = (1000, 4 << 20)
 
     /// The chunks from one before the pixels on, with the reader at its data; nil if there is none of that type.
     private static func chunks(from wanted: FourCC, in source: ByteSource) throws(StructureError) -> PNGChunks? {

@@ -46,14 +46,17 @@ struct TIFFField {
     /// The bytes of a text (type 2, ASCII, which in practice is often UTF-8), with its NULs; nil for other types.
     /// - Parameter limit: a longer text is cut.
     func text(in source: ByteSource, limit: Int) -> [UInt8]? {
-        guard type == 2, isInside(source) else { return nil }
+        guard type == 2 || type == Self.utf8, isInside(source) else { return nil }
         return source.read(offset, min(count, limit))
     }
 
+    /// Text in EXIF 3.0.
+    private static let utf8 = 129
+
     /// TIFF 6.0 §2, then the technical note 1 for 13 (IFD), then BigTIFF for 16 to 18 (LONG8, SLONG8, IFD8).
-    private static func valueBytes(ofType type: Int) -> Int {
+    static func valueBytes(ofType type: Int) -> Int {
         switch type {
-        case 1, 2, 6, 7: 1
+        case 1, 2, 6, 7, utf8: 1
         case 3, 8: 2
         case 4, 9, 11, 13: 4
         case 5, 10, 12, 16, 17, 18: 8

@@ -8,8 +8,8 @@ package struct JPEGOutput: OutputFormatDeclaration {
     /// The format counts up to 65,535, libjpeg a little less.
     package static let longestSide = 65_500
     package static let metadata: Set<MetadataBlock> = [.exif, .xmp, .iptc]
-    /// One segment, without the words that announce the block.
-    package static let largestMetadata = 65_000
+    /// One segment, without the words that announce the block; of XMP libvips leaves more room.
+    package static func largest(_ block: MetadataBlock) -> Int { block == .xmp ? 60_000 : 65_000 }
     package static let isRatedByQuality = true
     /// The quality from which color is as fine as brightness, unless `subsampling` says otherwise.
     package static let fineColorQuality = 90

@@ -1,0 +1,139 @@
+// What of a source's metadata a rendition has: what does not fit, moves, or is lost.
+import Testing
+
+@testable import Pipeline
+
+@Suite struct MetadataSelectionTests {
+    private let owner = Statements(rights: Rights(copyright: "(c) Ann"))
+
+    private func source(
+        _ blocks: [MetadataBlock: [UInt8]], texts: [PNGText] = [], own: Statements = Statements(),
+        unwritable: [String] = []
+    ) -> MetadataBlocks {
+        MetadataBlocks(blocks, telling: Set(blocks.keys), texts: texts, own: own, unwritable: unwritable)
+    }
+
+    /// XMP of so many bytes, most of which are in a property that nobody knows.
+    private func xmp(_ statements: Statements, bytes: Int) -> [UInt8] {
+        let packet = statements.xmpPacket()
+        let end = packet.firstRange(of: Array("</rdf:RDF>".utf8))?.lowerBound ?? packet.count
+        let (opening, closing) = ("<rdf:Description xmlns:a=\"a:\"><a:b>", "</a:b></rdf:Description>")
+        let rest = bytes - packet.count - opening.utf8.count - closing.utf8.count
+        let words = Array((opening + String(repeating: "x", count: rest) + closing).utf8)
+        return packet[..<end] + words + packet[end...]
+    }
+
+    private func dataset(_ number: UInt8, _ value: [UInt8]) -> [UInt8] {
+        [0x1C, 2, number, UInt8(value.count >> 8), UInt8(value.count & 255)] + value
+    }
+
+    @Test func `XMP that libvips would leave out of a JPEG is cut down to what is known, and that is said`() {
+        let found = source([.xmp: xmp(owner, bytes: 61_000)])
+        let selection = found.selection(.all, stating: Statements(), for: JPEGOutput.self)
+        #expect(selection.blocks[.xmp].map { Statements(xmp: $0) } == owner)
+        #expect(selection.loss == "XMP, which is damaged or too long, as a whole")
+        let all = found.selection(.all, stating: Statements(), for: WebPOutput.self)
+        #expect(all.blocks[.xmp] == found.blocks[.xmp] && all.loss == nil)
+    }
+
+    @Test func `a caption does not push XMP out of a JPEG that would fit without it`() {
+        let packet = xmp(owner, bytes: 59_900)
+        let found = source([.xmp: packet], own: Statements(caption: "A ship"))
+        let selection = found.selection(.all, stating: Statements(), for: JPEGOutput.self)
+        #expect(selection.blocks[.xmp] == packet)
+        #expect(selection.loss == "caption")
+    }
+
+    @Test func `what is set and fits no JPEG is said`() {
+        let long = String(repeating: "語", count: 4000)
+        let new = Statements(
+            rights: Rights(copyright: long), title: long, caption: long, keywords: [long, long + "2"])
+        let selection = source([:]).selection(.copyright, stating: new, for: JPEGOutput.self)
+        #expect(selection.blocks[.xmp].map { Statements(xmp: $0).rights.copyright } == long)
+        #expect(selection.loss == "what 'set' of 'metadata' states")
+    }
+
+    @Test func `IPTC that grows beyond a segment gives its rights to the XMP`() {
+        let latin1 = [UInt8](repeating: 0xE9, count: 30_000)
+        let block = dataset(116, Array("(c) Ann".utf8)) + dataset(40, latin1) + dataset(40, latin1)
+        let selection = source([.iptc: block]).selection(.allButLocation, stating: Statements(), for: JPEGOutput.self)
+        #expect(selection.blocks[.iptc] == nil)
+        #expect(selection.blocks[.xmp].map { Statements(xmp: $0) } == owner)
+        #expect(selection.loss == "IPTC of so many bytes; copyright, artist and licence are in its XMP")
+    }
+
+    @Test func `IPTC of a TIFF that has it swapped is right in a JPEG`() throws {
+        var block = dataset(116, Array("(c) Ann".utf8)) + dataset(90, Array("Berlin".utf8))
+        while block.count % 4 != 0 { block.append(0) }
+        let swapped = stride(from: 0, to: block.count, by: 4).flatMap { block[$0..<$0 + 4].reversed() }
+        let selection = source([.iptc: swapped]).selection(.all, stating: Statements(), for: JPEGOutput.self)
+        let written = try #require(selection.blocks[.iptc])
+        #expect(written.firstRange(of: Array("Berlin".utf8)) != nil && Statements(iptc: written) == owner)
+        #expect(selection.loss == nil)
+    }
+
+    @Test func `rights in Photoshop's resources of a TIFF count`() {
+        let data = dataset(116, Array("(c) Ann".utf8))
+        let resource = Array("8BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, UInt8(data.count)] + data
+        let found = source([.photoshop: resource])
+        #expect(found.statements == owner)
+        let selection = found.selection(.copyright, stating: Statements(), for: JPEGOutput.self)
+        #expect(selection.blocks[.xmp].map { Statements(xmp: $0) } == owner)
+    }
+
+    @Test func `only blocks with more than what stays are said to be removed`() {
+        #expect(source([.xmp: owner.xmpPacket()]).blocksWithMore.isEmpty)
+        #expect(source([.xmp: Statements(title: "A").xmpPacket()]).blocksWithMore == [.xmp])
+    }
+
+    @Test func `what is stated anew leaves no other value in the same XMP`() throws {
+        let packet = """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+            <rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Artist="Old" tiff:Make="Camera"
+            xmlns:xmpRights="http://ns.adobe.com/xap/1.0/rights/" xmpRights:Owner="Old"/></rdf:RDF></x:xmpmeta>
+            """
+        let new = Statements(rights: Rights(creator: ["New"], copyright: "(c) New"))
+        let selection = source([.xmp: Array(packet.utf8)]).selection(.all, stating: new, for: PNGOutput.self)
+        let text = String(decoding: try #require(selection.blocks[.xmp]), as: UTF8.self)
+        #expect(!text.contains("Old") && text.contains("Camera") && text.contains("(c) New"))
+        #expect(selection.loss == nil)
+    }
+
+    @Test func `texts of a PNG stay as they are in a PNG, wherever they were, and state their owner elsewhere`() throws
+    {
+        func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+            [0, 0, 0, UInt8(data.count)] + Array(type.utf8) + data + [1, 2, 3, 4]
+        }
+        let text = chunk("iTXt", Array("Author\0\0\0de\0\0Zoë".utf8))
+        let file =
+            [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", [UInt8](repeating: 1, count: 13))
+            + chunk("IDAT", [7]) + text + chunk("zTXt", Array("Creation Time\0\0x".utf8)) + chunk("IEND", [])
+        let texts = try PNGChunks.texts(in: ByteSource(file))
+        #expect(texts.map(\.keyword) == ["Author", "Creation Time"] && texts.first?.chunk == text)
+        #expect(texts.map(\.text) == ["Zoë", nil])
+        let own = Statements(rights: Rights(creator: ["Zoë"]))
+        let found = source([:], texts: texts, own: own)
+        let kept = found.selection(.all, stating: Statements(), for: PNGOutput.self)
+        #expect(kept.texts == texts && kept.blocks.isEmpty && kept.loss == nil)
+        let restated = found.selection(
+            .all, stating: Statements(rights: Rights(creator: ["New"])), for: PNGOutput.self)
+        #expect(restated.texts == [texts[1]])
+        let other = found.selection(.all, stating: Statements(), for: WebPOutput.self)
+        #expect(other.texts.isEmpty && other.blocks[.xmp].map { Statements(xmp: $0) } == own)
+        for length in file.indices { _ = try? PNGChunks.texts(in: ByteSource(Array(file.prefix(length)))) }
+    }
+
+    @Test func `blocks of megabytes that are hostile cost no time`() {
+        func number(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
+        // A directory of a place whose fields all claim the same bytes.
+        let fields = 20_000
+        let first = number(1, 2) + number(0x8825, 2) + number(4, 2) + number(1, 4) + number(26, 4) + number(0, 4)
+        let field = number(2, 2) + number(1, 2) + number(900_000, 4) + number(8, 4)
+        let block =
+            Array("II*\0".utf8) + number(8, 4) + first + number(fields, 2)
+            + (0..<fields).flatMap { _ in field } + [UInt8](repeating: 1, count: 700_000)
+        let selection = source([.exif: block]).selection(.allButLocation, stating: owner, for: PNGOutput.self)
+        #expect(selection.blocks[.exif].map { $0.count < 1000 } == true)
+        #expect(selection.loss == "EXIF, which is damaged or too long, as a whole")
+    }
+}

@@ -52,7 +52,7 @@ package struct MetadataEdit: Sendable {
 }
 
 extension Statements {
-    fileprivate var exifTexts: [TIFFTag: String] {
+    var exifTexts: [TIFFTag: String] {
         var texts = rights.exifTexts
         texts[.imageDescription] = caption.flatMap { $0.isSafeInEXIF ? $0 : nil }
         return texts

@@ -127,6 +127,7 @@ extension MetadataBlocks {
             if !edited.isWhole { selection.reduced.insert(block) }
         }
         selection.unwritable = unwritable.filter { !edit.replaces(tag: $0) }
+        restate(in: &selection, atMost: format.largest(.exif))
         if format.format == .png { selection.texts = texts.filter(edit.keeps) }
         if format.format == .tiff, edit.statements.caption == nil { selection.description = own.caption }
         guard format.metadata.contains(.xmp) else { return selection }
@@ -145,6 +146,21 @@ extension MetadataBlocks {
             }
         }
         return selection
+    }
+
+    /// Writes the texts of EXIF anew, in UTF-8, that libvips could not write as they were in Latin-1.
+    private func restate(in selection: inout MetadataSelection, atMost most: Int) {
+        guard let bytes = selection.blocks[.exif], let old = stated[.exif] else { return }
+        let wanted: [(tag: TIFFTag, name: String)] = [
+            (.imageDescription, "ImageDescription"), (.artist, "Artist"), (.copyright, "Copyright"),
+        ]
+        let lost = wanted.filter { selection.unwritable.contains($0.name) && old.exifTexts[$0.tag] != nil }
+        let texts = old.exifTexts.filter { tag, _ in lost.contains { $0.tag == tag } }
+        guard !texts.isEmpty, var block = EXIFBlock(bytes), block.state(texts), block.marked.count <= most else {
+            return
+        }
+        selection.blocks[.exif] = block.marked
+        selection.unwritable.removeAll { name in lost.contains { $0.name == name } }
     }
 
     // MARK: - What is lost

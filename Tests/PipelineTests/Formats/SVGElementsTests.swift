@@ -34,6 +34,8 @@ import Testing
         ("<rect mask='url( \"marks.svg#a\" )'/>", "marks.svg#a"),
         ("<rect fill='url(#a)' filter='url(b.svg#c)'/>", "b.svg#c"),
         ("<style>rect { clip-path: url(c.svg#d) }</style>", "c.svg#d"), ("<rect style='fill:url(\"#a\")'/>", nil),
+        ("<style>@font-face { src: url(a.woff) } @import url(b.css); rect { fill: url(c.svg#d) }</style>", "c.svg#d"),
+        ("<style>@font-face { src: url(a.woff) }</style>", nil), ("<style>@import url(b.css)</style>", nil),
         ("<text>url(a.svg)</text>", nil), ("<rect fill='url(a.svg'/>", nil), ("<rect fill='url()'/>", nil),
         ("<image/>", nil), ("<!-- <image href='photo.jpg'/> -->", nil), ("<text>href='photo.jpg'</text>", nil),
     ])

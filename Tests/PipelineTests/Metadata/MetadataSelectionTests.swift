@@ -81,6 +81,17 @@ import Testing
         #expect(selection.blocks[.xmp].map { Statements(xmp: $0) } == owner)
     }
 
+    @Test func `texts of EXIF in Latin-1 are written in UTF-8, with the rest as it was`() throws {
+        var block = EXIFBlock()
+        #expect(block.state([.artist: "Ann", .copyright: "(c) Ann", .imageDescription: "A ship"]))
+        let found = source([.exif: block.marked], unwritable: ["Artist", "Copyright", "Software"])
+        let selection = found.selection(.all, stating: Statements(), for: JPEGOutput.self)
+        let written = try #require(selection.blocks[.exif])
+        #expect(Statements(exif: written) == Statements(exif: block.marked))
+        #expect(selection.unwritable == ["Software"] && selection.blocks[.xmp] == nil)
+        #expect(selection.loss == "EXIF's Software")
+    }
+
     @Test func `only blocks with more than what stays are said to be removed`() {
         #expect(source([.xmp: owner.xmpPacket()]).blocksWithMore.isEmpty)
         #expect(source([.xmp: Statements(title: "A").xmpPacket()]).blocksWithMore == [.xmp])

@@ -32,11 +32,23 @@ enum SVGElements: FileStructure {
                 let shown = showingElements.contains(local(name)) ? attributes.first { local($0.name) == "href" } : nil
                 if let address = shown.flatMap({ outside($0.value) }) { return address }
                 for attribute in attributes { if let address = linked(inCSS: attribute.value) { return address } }
-            case .text(let text): if isStyle, let address = linked(inCSS: text) { return address }
+            case .text(let text): if isStyle, let address = linked(inCSS: withoutFonts(text)) { return address }
             case .end: isStyle = false
             }
         }
         return nil
+    }
+
+    /// A style sheet without the fonts and the other sheets that it names, which are nothing that is shown.
+    private static func withoutFonts(_ css: String) -> String {
+        var result = css
+        for (start, end) in [("@font-face", "}"), ("@import", ";"), ("@namespace", ";")] {
+            while let found = result.firstRange(of: start) {
+                let rest = result[found.upperBound...]
+                result.removeSubrange(found.lowerBound..<(rest.firstRange(of: end)?.upperBound ?? rest.endIndex))
+            }
+        }
+        return result
     }
 
     /// The first address in `url(…)` that is not in this file, as a mask, a filter or a fill may have.

@@ -53,13 +53,22 @@ enum XMPProperty {
 /// What the prefixes of names stand for, in the elements that are open.
 /// Namespaces in XML: https://www.w3.org/TR/xml-names/
 struct XMPScopes {
+    /// Each has the prefixes of those around it too.
     private var scopes: [[String: XMPNamespace]] = []
+    /// There are more prefixes than any program writes, and the last are not known.
+    private(set) var isFull = false
+
+    private static let mostPrefixes = 1000
 
     mutating func open(_ attributes: [XMLAttribute]) {
-        var namespaces: [String: XMPNamespace] = [:]
+        var namespaces = scopes.last ?? [:]
         for attribute in attributes where attribute.name.hasPrefix("xmlns") {
             let (prefix, local) = split(attribute.name)
             guard prefix == "xmlns" || attribute.name == "xmlns" else { continue }
+            guard namespaces.count < Self.mostPrefixes else {
+                isFull = true
+                break
+            }
             namespaces[prefix.isEmpty ? "" : local] = XMPNamespace(rawValue: attribute.value) ?? .other
         }
         scopes.append(namespaces)
@@ -77,7 +86,7 @@ struct XMPScopes {
 
     private func namespace(_ prefix: String) -> XMPNamespace {
         if prefix == "xml" { return .xml }
-        return scopes.reversed().lazy.compactMap { $0[prefix] }.first ?? .other
+        return scopes.last?[prefix] ?? .other
     }
 
     private func split(_ name: String) -> (prefix: String, local: String) {

@@ -55,7 +55,7 @@ struct XMPRemoval {
                 if removed == nil, !open.isEmpty { result += packet[tokens.range] }
             }
         }
-        guard open.isEmpty, rdf != nil, !tokens.isMalformed else { return nil }
+        guard open.isEmpty, rdf != nil, !tokens.isMalformed, !scopes.isFull else { return nil }
         return result + Array(("\n" + xmpTrailer).utf8)
     }
 

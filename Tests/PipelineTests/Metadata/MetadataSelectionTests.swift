@@ -146,5 +146,14 @@ import Testing
         let selection = source([.exif: block]).selection(.allButLocation, stating: owner, for: PNGOutput.self)
         #expect(selection.blocks[.exif].map { $0.count < 1000 } == true)
         #expect(selection.loss == "EXIF, which is damaged or too long, as a whole")
+        // Elements within each other, with prefixes that nothing declares.
+        let names = (0..<4000).map { " p\($0):a=''" }.joined()
+        let open = (0..<60).map { "<a xmlns:q\($0)='q'>" }.joined()
+        let close = String(repeating: "</a>", count: 60)
+        let deep =
+            "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>"
+            + open + String(repeating: "<b\(names)/>", count: 15) + close + "</rdf:RDF></x:xmpmeta>"
+        let edited = source([.xmp: Array(deep.utf8)]).selection(.allButLocation, stating: owner, for: PNGOutput.self)
+        #expect(edited.blocks[.xmp] != nil)
     }
 }

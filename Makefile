@@ -227,6 +227,7 @@ test-site: site ## Opens that site in a headless Chromium: light, dark, on a pho
 
 guide-pictures: ## Makes the pictures of docs/guide anew, by the commands of its pages.
 	$(SWIFT) build --product imagemill
+	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="fonts-dejavu-core fonts-noto-core fonts-noto-cjk libvips-tools"
 	docs/guide/pictures.sh .build/debug/imagemill docs/images
 
 shots: ## Makes README's pictures anew: what pipelines make, a terminal, the dashboard and a report's page; of PICTURES only, if that is set.

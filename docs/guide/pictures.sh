@@ -52,6 +52,8 @@ follow tiling && show tiling 2 200 120 "$flat" wallpaper/*.png
 cp marked/lake.jpg "$images/tiled-mark.jpg"
 follow badges && show badges 3 360 360 "$flat" badged/*.png
 follow text && show text 3 300 330 "$photo" credited/*.jpg
+# It needs the fonts that the page names.
+cp scripts/lake-scripts.jpg "$images/scripts.jpg"
 follow template-images && show template-images 3 100 60 "$flat" tints/*.png
 follow out-of-the-way && show out-of-the-way 2 240 180 "$flat" pushed/*.png
 show keyboard 3 240 320 "$flat" typed/*.png

@@ -42,7 +42,9 @@ struct SourceMetadata {
         if exif.rights.copyright != nil, !tags.contains("Copyright") { unwritable.insert("Copyright") }
         blocks = MetadataBlocks(
             found, telling: telling.subtracting(isTechnical ? [.exif] : []), texts: texts,
-            own: own.merged(over: Self.statements(texts, image)), unwritable: unwritable.sorted())
+            own: own.merged(over: Self.statements(texts, image)),
+            description: Self.isUnwritable(Self.description, of: image) ? own.caption : image.string(Self.description),
+            unwritable: unwritable.sorted())
     }
 
     /// What all of it states together.

@@ -8,6 +8,8 @@ package struct MetadataBlocks: Sendable {
     package var texts: [PNGText]
     /// What the file states outside of its blocks, in tags or texts of its format.
     package var own: Statements
+    /// ImageDescription of a TIFF, of any length.
+    package var description: String?
     /// Tags of EXIF that libvips cannot write as they are, by their names.
     package var unwritable: [String]
 
@@ -17,10 +19,10 @@ package struct MetadataBlocks: Sendable {
 
     package init(
         _ blocks: [MetadataBlock: [UInt8]], telling: Set<MetadataBlock>, texts: [PNGText], own: Statements,
-        unwritable: [String]
+        description: String? = nil, unwritable: [String]
     ) {
         (self.blocks, self.telling, self.texts) = (blocks, telling, texts)
-        (self.own, self.unwritable) = (own, unwritable)
+        (self.own, self.description, self.unwritable) = (own, description, unwritable)
         stated = Self.stated(in: blocks, own)
         statements = Statements(stated)
     }
@@ -77,7 +79,7 @@ package struct MetadataSelection: Sendable {
         if unwritable.contains("Artist") { stated[.exif]?.rights.creator = [] }
         if unwritable.contains("Copyright") { stated[.exif]?.rights.copyright = nil }
         stated[nil] = Statements(pngTexts: texts.compactMap { text in text.text.map { (text.keyword, $0) } })
-        if let description { stated[nil]?.caption = description }
+        if let description { stated[nil]?.caption = Rights.cleaned(description) }
         return stated
     }
 }
@@ -129,7 +131,7 @@ extension MetadataBlocks {
         selection.unwritable = unwritable.filter { !edit.replaces(tag: $0) }
         restate(in: &selection, atMost: format.largest(.exif))
         if format.format == .png { selection.texts = texts.filter(edit.keeps) }
-        if format.format == .tiff, edit.statements.caption == nil { selection.description = own.caption }
+        if format.format == .tiff, edit.statements.caption == nil { selection.description = description }
         guard format.metadata.contains(.xmp) else { return selection }
         if let packet = blocks[.xmp] {
             let edited = edit.edited(packet, .xmp, most: format.largest(.xmp))
@@ -187,7 +189,8 @@ extension MetadataBlocks {
         let tags =
             selection.blocks[.exif] == nil
             ? [] : selection.unwritable.filter { !isRead.contains($0) }.map { "EXIF's \($0)" }
-        let lost = blocks.sorted() + tags + set
+        let profiles = texts.filter { $0.isBlock && !$0.isXMP }.map { "the text '\($0.keyword)'" }
+        let lost = blocks.sorted() + tags + profiles + set
         guard !lost.isEmpty else { return gone.isEmpty ? nil : listed(gone) }
         // What would be left if nothing had been added to the XMP.
         var left = selection.stated
@@ -236,8 +239,11 @@ extension MetadataEdit {
     }
 
     fileprivate func keeps(_ text: PNGText) -> Bool {
-        if text.isXMP || statements.states(pngKeyword: text.keyword) { return false }
-        return changesNothing || !text.isBlock && !(removesLocation && saysLocation(text.keyword))
+        // A block would say how the picture was turned, and what it was like; a thumbnail's marks are another file's.
+        if text.isBlock || text.keyword.hasPrefix("Thumb::") || statements.states(pngKeyword: text.keyword) {
+            return false
+        }
+        return !(removesLocation && saysLocation(text.keyword))
     }
 
     /// Whether a tag of EXIF says what is stated anew.

@@ -1,27 +1,34 @@
 // The texts of a PNG, and what they state by their keywords. https://www.w3.org/TR/png-3/#11textinfo
 
-/// A text of a PNG, as the chunk that it is in the file.
+/// A text of a PNG, as it is in the file.
 package struct PNGText: Hashable, Sendable {
     package let keyword: String
     /// nil if it is compressed.
     package let text: String?
-    /// With its length, type and checksum.
-    package let chunk: [UInt8]
+    /// `tEXt`, `zTXt` or `iTXt`, and what is in that chunk.
+    package let type: String
+    package let data: [UInt8]
 
     /// It has metadata of another kind: XMP, which is read as such, or a block that ImageMagick has written in
     /// hexadecimal (`Raw profile type exif`).
     package var isBlock: Bool { isXMP || keyword.lowercased().contains("profile") }
     package var isXMP: Bool { keyword == "XML:com.adobe.xmp" }
 
-    /// - Parameter data: of a `tEXt`, `zTXt` or `iTXt`.
-    /// - Returns: nil if there is no keyword.
-    init?(type: FourCC, data: [UInt8], chunk: [UInt8]) {
-        guard let end = data.firstIndex(of: 0) else { return nil }
-        self.chunk = chunk
+    /// - Parameters:
+    ///   - type: `tEXt`, `zTXt` or `iTXt`.
+    ///   - data: what is in that chunk.
+    /// - Returns: nil if it is not as it must be, and readers would stumble over it.
+    init?(type: String, data: [UInt8]) {
+        guard let end = data.firstIndex(of: 0), (1...79).contains(end), data[0] != UInt8(ascii: " "),
+            data[end - 1] != UInt8(ascii: " "), data[..<end].allSatisfy({ $0 >= 32 && !(127...160).contains($0) })
+        else { return nil }
+        (self.type, self.data) = (type, data)
         keyword = String(utf8OrLatin1: data[..<end])
         let rest = data[(end + 1)...]
         switch type {
-        case "tEXt": text = String(utf8OrLatin1: rest)
+        case "tEXt":
+            guard !rest.contains(0) else { return nil }
+            text = String(utf8OrLatin1: rest)
         case "iTXt" where rest.first == 0:
             // Whether it is compressed and how, its language, and the keyword in that.
             let parts = rest.dropFirst(2).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)

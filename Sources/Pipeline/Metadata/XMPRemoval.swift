@@ -91,6 +91,9 @@ extension XMPName {
 
 /// Whether a name of metadata says where a picture was taken.
 package func saysLocation(_ name: String) -> Bool {
+    // Keywords of texts may have several words, or a prefix: `photoshop:City`, `Country Code`.
+    let parts = name.split { ":. ".contains($0) }
+    if parts.count > 1 { return saysLocation(parts.joined()) || parts.contains { saysLocation(String($0)) } }
     let name = name.lowercased().filter { $0 != "_" && $0 != "-" }
     return [
         "gps", "latitude", "longitude", "longtitude", "latlong", "latlon", "altitude", "location", "coordinates",

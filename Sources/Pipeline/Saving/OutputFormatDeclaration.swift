@@ -55,7 +55,8 @@ extension OutputFormatDeclaration {
     package static var longestSide: Int { maximumCoordinate }
     package static var animation: AnimationLimits? { nil }
     package static var holdsProfile: Bool { true }
-    package static func largest(_ block: MetadataBlock) -> Int { .max }
+    /// libvips writes no more than a mebibyte of EXIF, to which it adds a little.
+    package static func largest(_ block: MetadataBlock) -> Int { block == .exif ? 1_000_000 : .max }
     package static var isRatedByQuality: Bool { false }
     package static var separateEncoder: SeparateEncoder? { nil }
 

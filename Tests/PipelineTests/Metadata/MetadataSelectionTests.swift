@@ -83,7 +83,8 @@ import Testing
 
     @Test func `texts of EXIF in Latin-1 are written in UTF-8, with the rest as it was`() throws {
         var block = EXIFBlock()
-        #expect(block.state([.artist: "Ann", .copyright: "(c) Ann", .imageDescription: "A ship"]))
+        let isStated = block.state([.artist: "Ann", .copyright: "(c) Ann", .imageDescription: "A ship"])
+        #expect(isStated)
         let found = source([.exif: block.marked], unwritable: ["Artist", "Copyright", "Software"])
         let selection = found.selection(.all, stating: Statements(), for: JPEGOutput.self)
         let written = try #require(selection.blocks[.exif])
@@ -120,7 +121,8 @@ import Testing
             [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", [UInt8](repeating: 1, count: 13))
             + chunk("IDAT", [7]) + text + chunk("zTXt", Array("Creation Time\0\0x".utf8)) + chunk("IEND", [])
         let texts = try PNGChunks.texts(in: ByteSource(file))
-        #expect(texts.map(\.keyword) == ["Author", "Creation Time"] && texts.first?.chunk == text)
+        #expect(texts.map(\.keyword) == ["Author", "Creation Time"])
+        #expect(texts.first.map { $0.type + String(decoding: $0.data, as: UTF8.self) } == "iTXtAuthor\0\0\0de\0\0Zoë")
         #expect(texts.map(\.text) == ["Zoë", nil])
         let own = Statements(rights: Rights(creator: ["Zoë"]))
         let found = source([:], texts: texts, own: own)
@@ -131,7 +133,19 @@ import Testing
         #expect(restated.texts == [texts[1]])
         let other = found.selection(.all, stating: Statements(), for: WebPOutput.self)
         #expect(other.texts.isEmpty && other.blocks[.xmp].map { Statements(xmp: $0) } == own)
+        // A file that ends early has what it has.
+        let whole = file.count - 12
+        #expect(try PNGChunks.texts(in: ByteSource(Array(file.prefix(whole)))) == texts)
         for length in file.indices { _ = try? PNGChunks.texts(in: ByteSource(Array(file.prefix(length)))) }
+        let profile = try #require(PNGText(type: "tEXt", data: Array("Raw profile type exif\0x".utf8)))
+        let place = try #require(PNGText(type: "tEXt", data: Array("photoshop:City\0Berlin".utf8)))
+        let odd = source([:], texts: [profile, place])
+        #expect(odd.selection(.all, stating: Statements(), for: PNGOutput.self).texts == [place])
+        let there = odd.selection(.allButLocation, stating: Statements(), for: PNGOutput.self)
+        #expect(there.texts.isEmpty && there.loss == "the text 'Raw profile type exif'")
+        for bad in ["\0x", " Author\0x", "Author \0x", String(repeating: "a", count: 80) + "\0x", "Author\0x\0y"] {
+            #expect(PNGText(type: "tEXt", data: Array(bad.utf8)) == nil)
+        }
     }
 
     @Test func `blocks of megabytes that are hostile cost no time`() {

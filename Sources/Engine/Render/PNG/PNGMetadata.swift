@@ -22,7 +22,8 @@ struct PNGMetadata {
         }
         let before = chunks.prefix { $0.type != "IDAT" }
         first = before.flatMap(\.bytes)
-        last = chunks.dropFirst(before.count).filter { $0.type != "IDAT" }.flatMap(\.bytes)
+        // libpng writes EXIF once more at the end, which no PNG may have.
+        last = chunks.dropFirst(before.count).filter { $0.type != "IDAT" && $0.type != "eXIf" }.flatMap(\.bytes)
     }
 
     /// The resolution alone, in pixels per metre.

@@ -16,7 +16,7 @@ enum PNGTexts {
         _ texts: [(key: String, text: String)], _ kept: [PNGText], to file: OpenFile
     ) throws(SystemError) {
         let chunks = texts.flatMap { PNGChunk("tEXt", Array($0.key.utf8) + [0] + Array($0.text.utf8)).bytes }
-        let new = kept.flatMap(\.chunk) + chunks
+        let new = kept.flatMap { PNGChunk($0.type, $0.data).bytes } + chunks
         guard !new.isEmpty else { return }
         // The rest moves back, its end first.
         var end = try file.status().bytes

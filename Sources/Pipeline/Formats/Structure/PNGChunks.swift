@@ -31,27 +31,27 @@ struct PNGChunks: FileStructure {
         try chunks(from: "iCCP", in: source) != nil
     }
 
-    /// The texts, wherever they are.
+    /// The texts, wherever they are, as far as the file goes.
     static func texts(in source: ByteSource) throws(StructureError) -> [PNGText] {
         var chunks = try PNGChunks(of: source)
         var (texts, bytes): ([PNGText], Int) = ([], 0)
-        while true {
-            let (type, length) = try chunks.next()
-            if type == "IEND" || texts.count == mostTexts { return texts }
-            guard ["tEXt", "zTXt", "iTXt"].contains(type), bytes + length <= mostTextBytes else {
-                try chunks.reader.skip(length + checksumBytes)
+        while texts.count < mostTexts, let (type, length) = try? chunks.next(), type != "IEND" {
+            let isText = ["tEXt", "zTXt", "iTXt"].contains(type)
+            // Of very long ones no more than some stay, and the short ones, which may state something.
+            guard isText, length <= longestStatement || bytes + length <= mostTextBytes else {
+                guard (try? chunks.reader.skip(length + checksumBytes)) != nil else { break }
                 continue
             }
-            bytes += length
-            var chunk: [UInt8] = (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) }
-            let head = chunk.count + 4
-            chunk += type.bytes
-            for _ in 0..<length + checksumBytes { chunk.append(try chunks.reader.byte()) }
-            let data = Array(chunk[head..<head + length])
-            if let text = PNGText(type: type, data: data, chunk: chunk) { texts.append(text) }
+            if length > longestStatement { bytes += length }
+            var data: [UInt8] = []
+            while data.count < length, let byte = try? chunks.reader.byte() { data.append(byte) }
+            guard data.count == length, (try? chunks.reader.skip(checksumBytes)) != nil else { break }
+            if let text = PNGText(type: String(decoding: type.bytes, as: UTF8.self), data: data) { texts.append(text) }
         }
+        return texts
     }
 
+    private static let longestStatement = 4 * Rights.longestValue
     private static let (mostTexts, mostTextBytes) = (1000, 4 << 20)
 
     /// The chunks from one before the pixels on, with the reader at its data; nil if there is none of that type.

@@ -37,7 +37,7 @@ struct PNGChunks: FileStructure {
         var (texts, bytes): ([PNGText], Int) = ([], 0)
         while texts.count < mostTexts, let (type, length) = try? chunks.next(), type != "IEND" {
             let isText = ["tEXt", "zTXt", "iTXt"].contains(type)
-            // Of very long ones no more than some stay, and the short ones, which may state something.
+            // All short ones, which may state something, and some of the very long ones.
             guard isText, length <= longestStatement || bytes + length <= mostTextBytes else {
                 guard (try? chunks.reader.skip(length + checksumBytes)) != nil else { break }
                 continue

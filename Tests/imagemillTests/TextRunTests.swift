@@ -115,7 +115,7 @@ import Vips
 
     @Test func `text that does not fit at a quarter of its size is said to be cut`() async throws {
         try await picture("in/a.tif")
-        try pipeline("Hi there, all of you", more: "size: 20, overflow: shrink, max-width: 20")
+        try pipeline("Hi there, all of you", more: "font: fonts/test.ttf, size: 20, overflow: shrink, max-width: 20")
         #expect(try await run().exit == 0)
         #expect(try codes().flatMap(\.self).contains("text-cut"))
     }
@@ -125,7 +125,7 @@ import Vips
         try await picture("in/a.tif")
         func right(_ text: String) async throws -> Int {
             try runner.folder.write(
-                "renditions: { a: { stages: [ { text: { text: \"\(text)\", size: 16, overflow: ellipsis, max-width: \(width), anchor: top-right } } ], save: { format: png }, file: \"{stem}.{ext}\" } }",
+                "renditions: { a: { stages: [ { text: { text: \"\(text)\", font: fonts/test.ttf, size: 16, overflow: ellipsis, max-width: \(width), anchor: top-right } } ], save: { format: png }, file: \"{stem}.{ext}\" } }",
                 to: "p.yaml")
             #expect(try await run().exit == 0)
             let box = try #require(try await grid("out/a.png").boundingBox { $0[0] < 250 })

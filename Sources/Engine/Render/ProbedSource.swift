@@ -159,8 +159,8 @@ extension Picture {
 }
 
 extension OpenFile {
-    /// What code that knows no files finds in the structure of a source. If it cannot be read, that is no damage: the
-    /// supervisor finds out whether its disk is to blame, and it is tried again later.
+    /// Reads the structure of a source by code that knows no files. A read that fails is not taken for damage: the
+    /// supervisor checks the disk, and the source is tried again later.
     func structureForDecoding<Found>(_ find: (ByteSource) -> Found) throws(Failure) -> Found {
         do throws(SystemError) {
             return try structure(find)

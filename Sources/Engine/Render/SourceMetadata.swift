@@ -2,7 +2,7 @@
 import Pipeline
 import Vips
 
-/// What a source says of itself.
+/// The metadata of a source, as libvips and the file's own structure give them.
 struct SourceMetadata {
     /// EXIF about how pixels are stored, which programs write into every picture. It is not worth a word when it is
     /// removed.
@@ -47,10 +47,10 @@ struct SourceMetadata {
             unwritable: unwritable.sorted())
     }
 
-    /// What all of it states together.
+    /// The statements of all blocks and texts together.
     var statements: Statements { blocks.statements }
 
-    /// What the texts of a PNG state. Those that are compressed are taken from libvips.
+    /// The statements in the texts of a PNG. Compressed ones are taken from libvips.
     private static func statements(_ texts: [PNGText], _ image: Image) -> Statements {
         let unpacked = image.fields.filter(isPNGText).map { field in
             (field.split(separator: "-", maxSplits: 3).last.map(String.init) ?? field, image.string(field) ?? "")

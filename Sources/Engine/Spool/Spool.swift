@@ -179,7 +179,7 @@ package final class Spool: Sendable {
         let failed = try own.open(.failed)
         for path in Set(jobs.map(\.path.directory)) {
             guard let folder = try? failed.folder(path) else { continue }
-            // One that stays harms nobody.
+            // A file that cannot be removed does no harm.
             try? folder.removeFiles(beginningWith: ".imagemill-\(prefix)", butNot: ".imagemill-\(present)")
         }
     }

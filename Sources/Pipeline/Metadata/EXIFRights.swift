@@ -38,7 +38,7 @@ extension Statements {
         self.init(directory, in: block)
     }
 
-    /// What a directory of EXIF or a page of a TIFF states.
+    /// Reads a directory of EXIF, or a page of a TIFF.
     init(_ directory: TIFFDirectory, in source: ByteSource) {
         /// The texts of a field, which are parted by a NUL; none if the file is damaged there.
         func texts(_ tag: TIFFTag) -> [String] {

@@ -1,19 +1,19 @@
 // Which metadata of a source a rendition has, and what of them is lost on the way. Knows nothing of libvips.
 
-/// What a source says of itself, block by block.
+/// The metadata of a source, block by block.
 package struct MetadataBlocks: Sendable {
     package var blocks: [MetadataBlock: [UInt8]]
     /// Blocks that say something about the picture.
     package var telling: Set<MetadataBlock>
     package var texts: [PNGText]
-    /// What the file states outside of its blocks, in tags or texts of its format.
+    /// The statements outside of the blocks, in tags or texts of the format.
     package var own: Statements
     /// ImageDescription of a TIFF, of any length.
     package var description: String?
     /// Tags of EXIF that libvips cannot write as they are, by their names.
     package var unwritable: [String]
 
-    /// What all of that states together.
+    /// The statements of all blocks and of the file together.
     package let statements: Statements
     private let stated: [MetadataBlock?: Statements]
 
@@ -61,7 +61,7 @@ package struct MetadataSelection: Sendable {
     package fileprivate(set) var description: String?
     /// Tags of EXIF that must not be written, by their names.
     package fileprivate(set) var unwritable: [String] = []
-    /// What should be there and cannot, as a sentence says it; nil if nothing is missing.
+    /// Names the metadata that the policy keeps and the file cannot have, for a message; nil if nothing is missing.
     package fileprivate(set) var loss: String?
 
     package var isEmpty: Bool { blocks.isEmpty && texts.isEmpty && description == nil }

@@ -19,7 +19,7 @@ package protocol FileStructure: Sendable {
     static func hasHiddenFrames(_ source: ByteSource) throws(StructureError) -> Bool
     /// The first other file that it shows a part of, which is never read: the address as it is written.
     static func linkedFile(in source: ByteSource) -> String?
-    /// What the file states of a page in tags of its own, outside of all blocks of metadata.
+    /// The statements in a page's own tags, outside of all blocks of metadata.
     /// - Parameter page: from 1.
     static func statements(of page: Int, in source: ByteSource) throws(StructureError) -> Statements
     /// The texts of a PNG.

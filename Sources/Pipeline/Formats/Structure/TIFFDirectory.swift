@@ -66,7 +66,7 @@ enum TIFFTag: Int {
     case exifDirectory = 34_665
     case locationDirectory = 34_853
     case makerNote = 37_500
-    // What Windows writes, in UTF-16.
+    // Windows' own tags, in UTF-16.
     case windowsTitle = 40_091
     case windowsComment = 40_092
     case windowsAuthor = 40_093

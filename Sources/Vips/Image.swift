@@ -130,15 +130,10 @@ extension Image {
     }
 
     package func string(_ field: String) -> String? {
-        textBytes(field).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// The bytes of a text, in whatever encoding the file has it.
-    package func textBytes(_ field: String) -> [UInt8]? {
         guard vips_image_get_typeof(pointer, field) == cvips_type_string() else { return nil }
         var value: UnsafePointer<CChar>?
         guard vips_image_get_string(pointer, field, &value) == 0, let value else { return nil }
-        return [UInt8](UnsafeRawBufferPointer(start: value, count: strlen(value)))
+        return String(cString: value)
     }
 
     package func blob(_ field: String) -> [UInt8]? {

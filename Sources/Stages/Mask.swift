@@ -103,6 +103,7 @@ package struct Mask: Stage {
         let (left, top) = (box.offset.x, box.offset.y)
         let (right, bottom) = (left + box.size.width, top + box.size.height)
         func cut(_ radius: Double, isRight: Bool, isBottom: Bool) {
+            let circle = QuarterCircle(radius: radius)
             let reach = Int(radius.rounded(.up))
             let across = (isRight ? right - reach..<right : left..<left + reach).clamped(to: columns)
             let down = (isBottom ? bottom - reach..<bottom : top..<top + reach).clamped(to: rows)
@@ -110,10 +111,10 @@ package struct Mask: Stage {
                 let vertical = distance(of: y - top, side: box.size.height, radius: radius, isFromEnd: isBottom)
                 for x in across {
                     let horizontal = distance(of: x - left, side: box.size.width, radius: radius, isFromEnd: isRight)
-                    guard vertical > 0, horizontal > 0 else { continue }
-                    let share = min(max(radius + 0.5 - hypot(horizontal, vertical), 0), 1)
+                    // A pixel in the middle of a side can lose something to two corners.
                     let place = y * size.width + x
-                    bytes[place] = min(bytes[place], UInt8((share * 255).rounded()))
+                    let cut = 255 * circle.areaOutside(ofPixelAt: horizontal, vertical)
+                    bytes[place] = UInt8(max(0, Double(bytes[place]) - cut).rounded())
                 }
             }
         }
@@ -124,10 +125,40 @@ package struct Mask: Stage {
         return bytes
     }
 
-    /// How far a pixel's centre lies beyond the centre of a corner's circle, along one axis.
+    /// How far a pixel's nearer edge lies beyond the centre of a corner's circle, along one axis; below 0 for a pixel
+    /// across the centre.
     private static func distance(of index: Int, side: Int, radius: Double, isFromEnd: Bool) -> Double {
-        let centre = Double(index) + 0.5
-        return isFromEnd ? centre - (Double(side) - radius) : radius - centre
+        isFromEnd ? Double(index) - (Double(side) - radius) : radius - Double(index + 1)
+    }
+}
+
+/// The part of a circle around (0, 0) in which neither coordinate is negative.
+private struct QuarterCircle {
+    let radius: Double
+
+    /// The area of a pixel that is in the quarter and outside of the circle, 0…1.
+    /// - Parameter x: the pixel's left edge; need not be whole.
+    /// - Parameter y: its upper edge.
+    func areaOutside(ofPixelAt x: Double, _ y: Double) -> Double {
+        let (left, right, top, bottom) = (max(0, x), x + 1, max(0, y), y + 1)
+        guard left < right, top < bottom, hypot(right, bottom) > radius else { return 0 }
+        let area = (right - left) * (bottom - top)
+        guard hypot(left, top) < radius else { return area }
+        // To the left of the first place the circle is below the pixel, and to the right of the second one above it.
+        let low = min(max(width(at: bottom), left), right)
+        let high = min(max(width(at: top), left), right)
+        let inside = (low - left) * (bottom - top) + integral(to: high) - integral(to: low) - (high - low) * top
+        return min(max(area - inside, 0), area)
+    }
+
+    /// How wide the circle is at a height.
+    private func width(at height: Double) -> Double {
+        max(0, radius * radius - height * height).squareRoot()
+    }
+
+    /// The circle's area between 0 and a place on the axis.
+    private func integral(to x: Double) -> Double {
+        (x * width(at: x) + radius * radius * asin(min(1, x / radius))) / 2
     }
 }
 

@@ -54,7 +54,7 @@ package struct Shadow: Stage {
                 input.size.height + picture.y + max(0, reach + down)))
         let ink = try output.ink(color, for: Self.name)
         output.hasAlpha = true
-        let mask = PictureInfo(size: output.size, frames: output.frames, colour: .grey, depth: output.depth)
+        let mask = PictureInfo(size: output.size, frames: output.frames, colour: .grey, depth: .sixteen)
         let held = Blur.held(mask, sigma: sigma)
         var drawn = output.resized(to: input.size)
         drawn.hasAlpha = input.hasAlpha
@@ -69,9 +69,11 @@ package struct Shadow: Stage {
         // the first one is drawn.
         let drawn = promoted.hasAlpha ? try promoted.inMemory() : promoted
         let size = plan.output.size
-        let full = try Image.black(width: drawn.width, height: drawn.height, bands: 1).linear([0], [drawn.white])
-            .cast(drawn.image.format)
-        let shape = try (drawn.alpha ?? full).embed(
+        // Of 16 bits, since 8 bits would be rounded at each step to a small picture and back, which together shows.
+        let white = Double(UInt16.max)
+        let full = try Image.black(width: drawn.width, height: drawn.height, bands: 1).linear([0], [white])
+        let alpha = try drawn.alpha?.linear([white / drawn.white], [0]) ?? full
+        let shape = try alpha.rint().cast(.ushort).embed(
             x: plan.shadow.x, y: plan.shadow.y, width: size.width, height: size.height, background: [0])
         // The usual end of the curve, at a fiftieth, would show as an edge of one step. And libvips' way to enlarge, which
         // would need no memory, puts everything half a pixel too far to the right and down.
@@ -80,7 +82,7 @@ package struct Shadow: Stage {
             ? shape
             : try shape.shrunkAndBlurred(sigma: plan.sigma, leastAmplitude: 0.003).scaled(to: size, kernel: .cubic)
         let colors = try drawn.components(of: plan.ink) + [drawn.white]
-        let shadow = try soft.linear([color.alpha / drawn.white], [0]).linear(
+        let shadow = try soft.linear([color.alpha / white], [0]).linear(
             colors, Array(repeating: 0, count: colors.count))
         return try drawn.addingAlpha().onCanvas(size, at: plan.picture).composited(over: shadow)
     }

@@ -35,7 +35,7 @@ class Accidents:
             raise Skipped("no mount that goes away: the state folder is on it")
         if not all(daemon.is_alive and daemon.is_running() for daemon in self.household.daemons.values()):
             # Nobody knows that it was a mount.
-            return
+            return False
         disk.away()
 
     def do_faults(self, disk, lines):
@@ -44,7 +44,15 @@ class Accidents:
         self.undone += "lose" in lines
 
     def do_heal(self, disk):
-        self.disk(disk).heal()
+        disk = self.disk(disk)
+        was_whole = disk.is_whole
+        disk.heal()
+        return not was_whole
+
+    def do_fail_hook(self, who):
+        """Lets the next hook fail, which must be tried again."""
+        with open(os.path.join(self.household.told(who), ".fail"), "w"):
+            pass
 
     def ledgers(self, daemon):
         return [os.path.join(daemon.state_backing, "ledger.sqlite" + more) for more in ("", "-wal", "-shm")]
@@ -110,6 +118,9 @@ class Accidents:
             while time.monotonic() < end and daemon.is_alive and not daemon.is_running():
                 time.sleep(0.1)
             time.sleep(1)
+            code = daemon.process.poll()
+            if code is not None and code < 0:
+                self.violated("ended", "the daemon of %s has ended with %d on a damaged ledger" % (who, code))
             # As the documentation says: the program is stopped, and the ledger is moved away.
             daemon.kill()
         for path in (ledger, *logs):
@@ -183,12 +194,13 @@ class Accidents:
         file = os.open(first, os.O_RDONLY)
         try:
             set_flag(file, False)
-            os.rename(first, path)
+            with self.lock:
+                os.rename(first, path)
+                self.register(source)
             set_flag(file, True)
         except OSError as error:
             raise Skipped("no immutable file on %s: %s" % (inbox.disk.kind, os.strerror(error.errno)))
         finally:
-            self.register(source)
             self.held_file(file)
 
     def hold(self, folder):

@@ -3,6 +3,7 @@ import errno
 import random
 import threading
 import time
+import traceback
 
 from experiment import Skipped
 from worlds.accidents import Accidents
@@ -30,6 +31,11 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
         self.touched = set()
         self.things, self.held, self.below = [], [], []
         self.kills = self.worker_kills = self.bytes = self.steps = 0
+        # Steps that found nothing to do, as the kill of a worker where none works.
+        self.vain = 0
+        # When the writer of each set has written last, and the longest time between two of its changes.
+        self.progress = {}
+        self.seed = seed
         # What could not be done here, and how often.
         self.impossible = {}
         # What makes a source be done more than once.
@@ -54,9 +60,12 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
         for number, step in steps:
             time.sleep(step["wait"])
             self.say("%d %s" % (number, step["do"]))
+            # The same bytes and moments whichever other steps are left out.
+            self.dice = random.Random("actors %d %d" % (self.seed, number))
             try:
-                getattr(self, "do_" + step["do"])(**{key: value for key, value in step.items() if key not in ("do", "wait")})
+                done = getattr(self, "do_" + step["do"])(**{key: value for key, value in step.items() if key not in ("do", "wait")})
                 self.steps += 1
+                self.vain += done is False
             except Skipped as reason:
                 self.cannot(str(reason))
             except OSError as error:
@@ -100,8 +109,10 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
         def guarded():
             try:
                 work(*arguments)
-            except Skipped:
-                pass
+            except Skipped as reason:
+                self.cannot(str(reason))
+            except Exception:  # A mistake of the explorer must be seen.
+                self.violated("explorer", traceback.format_exc())
         thread = threading.Thread(target=guarded, daemon=True)
         self.threads.append(thread)
         thread.start()

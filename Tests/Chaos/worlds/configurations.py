@@ -1,25 +1,27 @@
 """Mill files that change under a daemon."""
-import contextlib
 import os
 import signal
-import subprocess
 import time
 
 from worlds.dropped import found_below
+
+# The exit codes of a reload that is refused.
+REFUSED = (1, 65, 78)
 
 
 class Configurations:
     """The steps that change a mill file, and what a source may expect after it."""
 
-    def in_work(self, who):
-        """The digests that are in work/ now."""
-        return {digest for shelf in self.household.shelves(who, "work") for digest, path in found_below(shelf) if os.path.basename(path) != "lock"}
+    def settled_digests(self, who):
+        """The digests whose policy is settled: what is in work/ or done/ now."""
+        return {digest for place in ("work", "done") for shelf in self.household.shelves(who, place) for digest, path in found_below(shelf)
+                if os.path.basename(path) != "lock"}
 
     def change_policy(self, daemon, to, apply):
         """What was already claimed keeps the policy that it was claimed with; what is not claimed yet may have either, and so may what stays in the
         inbox, since it can be found again."""
         mine = [who for who in self.world.who if self.world.daemon_of(who) == daemon.who]
-        before = {who: self.in_work(who) for who in mine}
+        before = {who: self.settled_digests(who) for who in mine}
         with self.lock:
             for source in self.sources:
                 if source.who in mine:
@@ -43,15 +45,18 @@ class Configurations:
         if what == "broken":
             if not (daemon.is_alive and daemon.is_running()):
                 # It is not to start with a broken file.
-                return
+                return False
             daemon.write("mill.yaml", "inboxes: [ { path: ")
-            self.apply(daemon, by)
+            self.apply(daemon, by, is_broken=True)
             time.sleep(0.2)
         elif what == "pipeline" and not daemon.has_extra:
             self.redone += 1
             daemon.has_extra = True
         elif what == "priority":
             daemon.priority = 1 + daemon.priority % 3
+        elif what == "attempts":
+            # Never fewer: no good source may run out of them.
+            daemon.attempts += 1
         daemon.configure()
         self.apply(daemon, by)
 
@@ -59,7 +64,7 @@ class Configurations:
         daemon = self.household.daemons[daemon]
         self.change_policy(daemon, originals, lambda: float("inf") if daemon.is_alive else 0)
 
-    def apply(self, daemon, by):
+    def apply(self, daemon, by, is_broken=False):
         """Lets a daemon read its mill file again. Returns until when it may still go by the one before."""
         if not daemon.is_alive:
             return 0
@@ -70,8 +75,6 @@ class Configurations:
             daemon.signal(signal.SIGHUP)
             # Unless a file system hangs, in which case nobody knows when it comes to that.
             return time.monotonic() + 30 if all(disk.is_whole for disk in self.household.disks.values()) else float("inf")
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            done = subprocess.run([daemon.imagemill, "reload", daemon.path("mill.yaml")], capture_output=True, timeout=40)
-            if done.returncode == 0:
-                return 0
+        if self.command(daemon, "reload", daemon.path("mill.yaml"), codes=REFUSED if is_broken else (0,)) == 0:
+            return 0
         return float("inf")

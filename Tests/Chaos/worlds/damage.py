@@ -4,6 +4,7 @@ An explorer that finds nothing must have looked.
 """
 import argparse
 import concurrent.futures
+import dataclasses
 import glob
 import json
 import multiprocessing
@@ -25,16 +26,20 @@ def drop(number, kind="good"):
     return {"do": "drop", "who": "anna", "name": "n%d.png" % number, "numbers": [number], "kind": kind, "habit": "rename", "wait": 0}
 
 
+# The same with originals that are not in done/ afterwards, and with sets.
+WORLDS = {"move": WORLD, "delete": dataclasses.replace(WORLD, originals="delete"), "keep": dataclasses.replace(WORLD, originals="keep"),
+          "sets": dataclasses.replace(WORLD, sets=True)}
 STEPS = [drop(1), drop(2), drop(3, "junk"),
          {"do": "foreign", "who": "anna", "name": "theirs.png", "number": 5, "how": "new", "wait": 0},
          {"do": "thing", "who": "anna", "kind": "link", "name": "link", "wait": 0}]
+SETS = [{"do": "drop", "who": "anna", "name": "n1", "numbers": [1, 2, 4], "kind": "good", "habit": "mark", "wait": 0}, *STEPS[3:]]
 
 
 class Damage:
     """One way to damage a world: which kind of violation it must be seen as."""
 
     def __init__(self, actors):
-        self.household = actors.household
+        self.actors, self.household = actors, actors.household
         self.done, self.failed, self.work = (self.household.shelves("anna", shelf)[0] for shelf in ("done", "failed", "work"))
         self.out, self.inbox = self.household.outbox_of("anna"), self.household.inboxes["anna"].backing
 
@@ -94,6 +99,81 @@ class Damage:
             file.truncate(60)
         return "half"
 
+    def sizes_exchanged(self):
+        os.rename(self.out + "/n1-small.png", self.out + "/x")
+        os.rename(self.out + "/n1-large.png", self.out + "/n1-small.png")
+        os.rename(self.out + "/x", self.out + "/n1-large.png")
+        return "report"
+
+    def rendition_not_listed(self):
+        self.change_report(lambda report: report["renditions"].pop())
+        return "report"
+
+    def another_digest_listed(self):
+        self.change_report(lambda report: report["renditions"][0].update(sha256="0" * 64))
+        return "report"
+
+    def temporary_file_left(self):
+        with open(self.inbox + "/.imagemill-x", "wb") as file:
+            file.write(b"x")
+        return "extra"
+
+    def note_left(self):
+        os.unlink(self.failed + "/n3.png")
+        return "lost"
+
+    def note_of_nothing(self):
+        shutil.copy(self.failed + "/n3.png.error.json", self.failed + "/n7.png.error.json")
+        return "extra"
+
+    def report_removed_under_delete(self):
+        """The original is gone too. That somebody has changed one of its renditions excuses nothing."""
+        self.actors.touched.add(self.out + "/n1-small.png")
+        os.unlink(self.out + "/reports/n1.png.json")
+        return "report"
+
+    def original_removed_under_keep(self):
+        os.unlink(self.inbox + "/n1.png")
+        return "lost"
+
+    def original_in_done_under_delete(self):
+        os.makedirs(self.done, exist_ok=True)
+        with open(self.done + "/n1.png", "wb") as file:
+            file.write(self.actors.data(1, "n1.png", "good", "anna"))
+        return "extra"
+
+    def member_removed_of_sets(self):
+        os.unlink(self.done + "/n1/2.png")
+        return "lost"
+
+    def member_left_out_of_sets(self):
+        """Renditions and report of fewer members."""
+        self.change_report(lambda report: report["source"]["members"].pop(), "n1.json")
+        return "report"
+
+    def one_event_too_few(self):
+        """A second drop of a name was never told of."""
+        earlier = next(source for source in self.actors.sources if source.path == "n1.png")
+        self.actors.sources.insert(0, dataclasses.replace(earlier))
+        return "hook"
+
+    def failure_told_of_a_good_one(self):
+        first = next(path for path in self.events() if b"n1.png" in open(path, "rb").read())
+        with open(first) as file:
+            event = json.load(file)
+        with open(first.replace(".json", "-again.json"), "w") as file:
+            json.dump({**event, "event": "failure"}, file)
+        return "blamed"
+
+    def change_report(self, change, name="n1.png.json"):
+        path = self.out + "/reports/" + name
+        with open(path) as file:
+            report = json.load(file)
+        change(report)
+        with open(path + ".new", "w") as file:
+            json.dump(report, file)
+        os.rename(path + ".new", path)
+
     def rendition_left(self):
         shutil.copy(self.out + "/n1-small.png", self.out + "/n7-small.png")
         return "orphan"
@@ -132,7 +212,13 @@ class Damage:
         return glob.glob(glob.escape(self.household.told("anna")) + "/*.json")
 
 
-ALL = [name for name in vars(Damage) if not name.startswith("_") and name != "events"]
+ALL = [name for name in vars(Damage) if not name.startswith("_") and name not in ("events", "change_report")]
+
+
+def world_of(name):
+    """Which of the worlds is damaged."""
+    word = name.rpartition("_")[2]
+    return word if word in WORLDS else "move"
 
 
 def seen(name, imagemill):
@@ -141,10 +227,11 @@ def seen(name, imagemill):
 
     def harm(actors):
         nonlocal wanted
-        wanted = getattr(Damage(actors), name)() if name != "nothing" else None
+        wanted = getattr(Damage(actors), name)() if not name.startswith("nothing") else None
     folder = tempfile.mkdtemp(prefix="imagemill-damage-")
     try:
-        found = life.live(WORLD, list(enumerate(STEPS)), imagemill, folder, harm)
+        of = world_of(name)
+        found = life.live(WORLDS[of], list(enumerate(SETS if of == "sets" else STEPS)), imagemill, folder, harm)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return {kind for kind, _ in found["violations"]}, wanted, found["violations"]
@@ -154,7 +241,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--imagemill", required=True)
     options = parser.parse_args()
-    names, missed = ["nothing", *ALL], 0
+    names, missed = [*("nothing_" + of for of in WORLDS), *ALL], 0
     with concurrent.futures.ProcessPoolExecutor(4, multiprocessing.get_context("fork")) as pool:
         for name, (kinds, wanted, violations) in zip(names, pool.map(seen, names, [os.path.abspath(options.imagemill)] * len(names))):
             holds = wanted in kinds if wanted else not kinds

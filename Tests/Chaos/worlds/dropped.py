@@ -28,7 +28,7 @@ class Source:
 
     @property
     def is_good(self):
-        return self.kind in ("good", "heavy", "big", "wild")
+        return self.kind in ("good", "heavy", "big", "below", "wild")
 
     @property
     def paths(self):

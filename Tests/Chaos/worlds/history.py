@@ -3,7 +3,7 @@ import random
 
 from worlds.sources import ENDINGS
 
-# How a picture can be written. `cut` is never completed, `wild` is changed while it may be read.
+# How a picture can be written.
 HABITS = ("rename", "rename", "write", "slow", "reopened", "rsync", "part", "sparse")
 SET_HABITS = ("mark", "mark", "early", "renamed", "quiet", "dotted", "rsync")
 BAD = ("junk", "cut", "giant", "empty")
@@ -52,7 +52,23 @@ class Drawing:
             self.dice.choices(list(kinds), list(kinds.values()))[0]()
         if self.world.other:
             self.drop(who="other")
+        self.put_in()
         return self.steps
+
+    def put_in(self):
+        """Steps at any place. They have dice of their own, so that a seed keeps the others."""
+        self.dice = random.Random("more history %d" % self.world.seed)
+        steps = self.steps
+        if self.world.hooks and self.dice.random() < 0.5:
+            self.put(steps, {"do": "fail_hook", "who": self.who()})
+        if self.dice.random() < (0.7 if self.world.limits else 0.15):
+            who = self.who()
+            if who == "other" or not self.world.sets:
+                self.put(steps, {"do": "drop", "who": who, "name": "wide%d.png" % self.number, "numbers": self.numbers(),
+                                 "kind": "above" if self.world.limits else "below", "habit": "rename"})
+
+    def put(self, steps, step):
+        steps.insert(self.dice.randrange(1, len(steps) + 1), {**step, "wait": 0})
 
     # Writers
 

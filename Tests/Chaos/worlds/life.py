@@ -36,7 +36,7 @@ def substitute(world, kind):
 
 
 def household(world, folder, imagemill, impossible):
-    """The world as far as it can be built here; what cannot is written down."""
+    """The world as far as it can be built here; what cannot is counted with its reason."""
     while True:
         try:
             return world, Household(world, folder, imagemill)
@@ -62,6 +62,8 @@ def live(world, steps, imagemill, folder, harm=None):
     """Lets a world live, and returns what it was and what does not hold. `harm` is done when all is through, before the reader looks for the last time."""
     impossible, start = {}, time.monotonic()
     world, places = household(world, folder, imagemill, impossible)
+    # What is other than drawn.
+    substituted = set(impossible)
     actors = Actors(places, world.seed)
     observers = [Reader(actors), Ear(actors), *([Bound(actors)] if world.other else [])]
     try:
@@ -100,7 +102,8 @@ def live(world, steps, imagemill, folder, harm=None):
     actors.impossible.update({key: actors.impossible.get(key, 0) + count for key, count in impossible.items()})
     reader = observers[0]
     return dict(
-        seed=world.seed, violations=actors.violations, impossible=actors.impossible, steps=actors.steps, kills=actors.kills,
+        seed=world.seed, world=world.lines(), violations=actors.violations, impossible=actors.impossible, steps=actors.steps, vain=actors.vain,
+        kills=actors.kills, substituted=len(substituted),
         worker_kills=actors.worker_kills, drops=len(actors.sources), bytes=actors.bytes, seen=reader.seen, pauses=observers[1].pauses,
         seconds=time.monotonic() - start, said=actors.said)
 

@@ -12,7 +12,7 @@ class Neighbors:
     def do_foreign(self, who, name, number, how):
         path = os.path.join(self.household.outbox_of(who), name)
         data = b"FOREIGN %d" % number if number % 2 else sources.png((250, 251, 252), comment=b"FOREIGN %d" % number)
-        self.put_foreign(path, data, how)
+        return self.put_foreign(path, data, how)
 
     def put_foreign(self, path, data, how):
         with self.lock:
@@ -22,13 +22,13 @@ class Neighbors:
                 if how == "in place":
                     # Only what nobody works on any more: a program that saves into a file at the moment at which another one replaces it loses.
                     if not os.path.isfile(path):
-                        return
+                        return False
                     with open(path, "r+b", buffering=0) as file:
                         self.touched.add(path)
                         file.truncate(0)
                         file.write(data)
                         if os.fstat(file.fileno()).st_nlink == 0:
-                            return
+                            return False
                 else:
                     os.makedirs(os.path.dirname(path), exist_ok=True)
                     self.household.own(os.path.dirname(path))
@@ -43,26 +43,27 @@ class Neighbors:
             except OSError:
                 with contextlib.suppress(OSError):
                     os.unlink(first)
-                return
+                return False
             self.foreign[path] = data
 
     def do_change_foreign(self, number, chance, how):
         with self.lock:
             paths = sorted(path for path, data in self.foreign.items() if data is not None)
             if not paths:
-                return
+                return False
             path = paths[int(chance * len(paths))]
             if how == "remove":
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(path)
                 self.foreign[path] = None
             else:
-                self.put_foreign(path, b"FOREIGN %d, again" % number, how)
+                return self.put_foreign(path, b"FOREIGN %d, again" % number, how)
 
     def do_remove_output(self, who, name):
         path = os.path.join(self.household.outbox_of(who), name)
         with self.lock:
-            if os.path.isfile(path):
-                self.touched.add(path)
-                os.unlink(path)
-                self.foreign.pop(path, None)
+            if not os.path.isfile(path):
+                return False
+            self.touched.add(path)
+            os.unlink(path)
+            self.foreign.pop(path, None)

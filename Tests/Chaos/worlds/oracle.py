@@ -4,17 +4,21 @@ What it holds to is what README.md, docs/operations.md and docs/decisions promis
 
 lost        each dropped file is in exactly one place, byte for byte, or was deleted after it was done, as the policy says
 extra       nothing is anywhere that nobody dropped
-blamed      no good picture is in failed/, and every bad one is, with its reason
-report      what is done has one report with all renditions, and each is of its source, of the last drop of its name
+early       no set is taken while it is written
+blamed      no good picture is in failed/ or ever said to have failed, and every bad one is, with its reason
+report      what is done has one report with all renditions, each as the pipeline says and of its source, of the last drop of its name
 orphan      no rendition without a report, no temporary file
 version     no second version of a name without a second source
 foreign     no file of another program is changed or replaced; links, pipes and devices are as they were
-hook        what is done or has failed is told, and under one id
+hook        what is done or has failed is told, each drop under one id
+command     what a command says to a daemon that is well is done
 waiting     when all is repaired, everything is through before long
 """
 import json
 import os
+import re
 import stat
+import struct
 import time
 
 from invariants import codes, note_path, said
@@ -22,11 +26,14 @@ from mill import files
 from worlds import sources
 from worlds.dropped import found_below
 
-CODES = {"junk": {"not-an-image"}, "cut": {"truncated", "corrupt"}, "giant": {"too-many-pixels"}, "empty": {"empty"}}
+CODES = {"junk": {"not-an-image"}, "cut": {"truncated", "corrupt"}, "giant": {"too-many-pixels"}, "above": {"too-many-pixels"}, "empty": {"empty"}}
 # Seconds without any progress until everything should be through; more if sources wait for their next attempt, as they do for up to five minutes.
 PATIENCE, MORE = 90, 330
 # Seconds until a change is noticed whose event was lost.
 NOTICED = 120
+# Width and height of the renditions of a single and of a set, as the pipelines say.
+SIZES = {False: {"small": (16, 16), "large": (24, 24), "extra": (20, 20)}, True: {"small": (96, 16), "large": (144, 24), "extra": (120, 20)}}
+RENDITION = re.compile(r"(.*)-(small|large|extra)\.png", re.DOTALL)
 # Seconds after which progress is too slow to be any.
 LONGEST = 600
 
@@ -153,7 +160,9 @@ class Oracle:
                 continue
             for place, path in places:
                 name = os.path.basename(path)
-                if place == "failed" and name.endswith(".error.json") or path in leftovers or place == "inbox" and name.startswith("."):
+                if place == "failed" and name.endswith(".error.json") and os.path.lexists(path[:-len(".error.json")]) or path in leftovers:
+                    continue
+                if place == "inbox" and name.startswith(".") and not name.startswith(".imagemill"):
                     continue
                 # A second set of its name has a number there.
                 if cut & {part.partition("~")[0] for part in path.split("/")}:
@@ -186,8 +195,11 @@ class Oracle:
             self.violated("waiting", "%r of %s is still in work/" % (name, source.who))
         if policies == {"keep"} and not replaced and (counts["inbox"] != 1 if is_alone else not counts["inbox"]):
             self.violated("lost", "%r of %s is not in the inbox, which keeps its originals: %s" % (name, source.who, counts))
-        if policies == {"keep"} and counts["done"] or policies == {"delete"} and counts["done"] and source.kind != "wild" and not self.actors.ledger_lost:
+        if policies == {"keep"} and counts["done"] or policies == {"delete"} and counts["done"] and source.kind != "wild" and not self.has_lost_ledger(source.who):
             self.violated("extra", "%r of %s is in done/, under %s" % (name, source.who, sorted(policies)))
+
+    def has_lost_ledger(self, who):
+        return self.world.daemon_of(who) in self.actors.ledger_lost
 
     def short(self, path):
         return os.path.relpath(path, self.household.folder)
@@ -256,7 +268,7 @@ class Oracle:
             if other.who in self.neighbors(source.who) and (other.who, other.path) != (source.who, source.path) and (
                     other.stem() == stem or stem.startswith(other.stem() + "-") or any(path.rpartition(".")[0] == stem for path in other.other_paths)):
                 return False
-        return not any(path.startswith(os.path.join(outbox, stem)) for path in self.actors.touched)
+        return not any(path.startswith(os.path.join(outbox, stem + "-")) for path in self.actors.touched)
 
     def outboxes(self):
         self.reports = {}
@@ -286,7 +298,7 @@ class Oracle:
     def may_be_orphan(self, outbox, path):
         # A source whose names another program has taken gets others, and leaves what it had. So may one whose record is lost.
         stem = path.rpartition("-")[0]
-        touched = any(os.path.relpath(name, outbox).startswith(stem.split("-2")[0].split("-3")[0]) for name in self.actors.touched)
+        touched = any(os.path.relpath(name, outbox).startswith(re.sub(r"-[0-9]+$", "", stem) + "-") for name in self.actors.touched)
         # An incomplete attempt of the last drop: its inbox is not through yet, or the drop failed after an earlier one was done.
         return touched or not self.settled or path in self.actors.touched or self.world.collision == "overwrite" or self.lost_names()
 
@@ -312,6 +324,7 @@ class Oracle:
         if report["status"] != "done":
             return
         members = len(report["source"].get("members", []))
+        self.renditions(outbox, path, name, report)
         shown = set()
         for rendition in names:
             if rendition in listed and not self.was_touched(outbox, rendition) and self.world.collision != "overwrite":
@@ -327,6 +340,35 @@ class Oracle:
         if not shown:
             # All of it was taken away by others: the name is what is left.
             self.reports.setdefault((outbox, name), []).append((path, name, names))
+
+    def renditions(self, outbox, path, source, report):
+        """A report lists what the pipeline makes, all of it under one version of the name, as it is in the files."""
+        has_extra = any(daemon.has_extra for daemon in self.household.daemons.values())
+        is_set, found, stems = "members" in report["source"], {}, set()
+        for rendition in report["renditions"]:
+            name = os.fsdecode(said(rendition))
+            match = RENDITION.fullmatch(name)
+            if not match or match[2] in found:
+                return self.violated("report", "%r of %r is no rendition of its pipeline" % (name, path))
+            stems.add(match[1])
+            found[match[2]] = rendition
+            size = rendition["width"], rendition["height"]
+            if size != SIZES[is_set][match[2]]:
+                self.violated("report", "%r of %r has a size of %d×%d" % (name, path, *size))
+            if not self.was_touched(outbox, name) and self.world.collision != "overwrite":
+                self.same_as_said(os.path.join(outbox, name), rendition)
+        if not {"small", "large"} <= set(found) or "extra" in found and not has_extra or len(stems) > 1:
+            self.violated("report", "the report %r has the renditions %s" % (path, [os.fsdecode(said(rendition)) for rendition in report["renditions"]]))
+
+    def same_as_said(self, path, rendition):
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            return
+        said = rendition["bytes"], rendition.get("sha256", sources.sha(data)), (rendition["width"], rendition["height"])
+        if said != (len(data), sources.sha(data), struct.unpack(">II", data[16:24])):
+            self.violated("report", "%r is another file than its report says" % self.short(path))
 
     def was_touched(self, outbox, name):
         return os.path.join(outbox, name) in self.actors.touched
@@ -371,17 +413,19 @@ class Oracle:
         if self.world.collision == "overwrite" and not self.is_alone(source):
             return
         if not found:
+            # Others take renditions away, and no reports.
             touched = any(name in self.actors.touched for name in self.names_of(source, outbox))
-            if not touched:
+            named = any(entry[1] in source.paths for (place, _), entries in self.reports.items() if place == outbox for entry in entries)
+            if not (touched and named):
                 where = [place for digest in source.digests for place, _ in self.found.get((source.who, digest), [])]
                 self.violated("report", "%r of %s (%s, %s, numbers %s) is %s and has no report of its own" % (
                     source.path, source.who, source.kind, source.habit, source.numbers, "in " + where[0] + "/" if where else "gone"))
             return
         # An original that stays is known again under another path by the ledger alone, and by that when it was done before its folder moved.
         has_moved = "keep" in source.policies and source.habit == "folder"
-        if (has_moved or source.who in self.actors.ledger_lost) and len({entry[1] for entry in found}) == len(found):
+        if (has_moved or self.has_lost_ledger(source.who)) and len({entry[1] for entry in found}) == len(found):
             return
-        # What it had under names that another program has taken stays, as does the report of it.
+        # Renditions whose siblings' names another program has taken stay, as does their report.
         if len(found) > 1 and not self.lost_names() and not any(self.was_touched(outbox, name) for entry in found for name in entry[2]):
             self.violated("version", "%r of %s has %d reports: %s" % (source.path, source.who, len(found), [entry[0] for entry in found]))
         path, name, names = found[0]
@@ -390,8 +434,6 @@ class Oracle:
         plain = ["-small.png", "-large.png"]
         if self.is_alone(source) and not self.lost_names() and not source.other_paths and kinds[:2] != plain:
             self.violated("version", "%r of %s, which has its name for itself, has the renditions %s" % (source.path, source.who, names))
-        if len(names) not in (2, 3):
-            self.violated("report", "%r of %s has %d renditions" % (source.path, source.who, len(names)))
 
     def names_of(self, source, outbox):
         return [os.path.join(outbox, "%s%s-%s.png" % (source.stem(), version, name)) for version in ("", "-2", "-3", "-4") for name in ("small", "large", "extra")]
@@ -400,8 +442,8 @@ class Oracle:
 
     def others(self):
         for path, data in self.actors.foreign.items():
-            if self.world.collision == "overwrite":
-                break
+            if self.world.collision == "overwrite" and self.is_wanted(path):
+                continue
             try:
                 with open(path, "rb") as file:
                     found = file.read()
@@ -415,6 +457,11 @@ class Oracle:
                     self.violated("foreign", "%r is something else now" % self.short(path))
             except FileNotFoundError:
                 self.violated("foreign", "%r, which is no picture, is gone" % self.short(path))
+
+    def is_wanted(self, path):
+        """Whether a rendition can have this name."""
+        return any(path.startswith(os.path.join(self.household.outbox_of(source.who), os.path.splitext(name)[0] + "-"))
+                   for source in self.actors.sources for name in source.paths)
 
     # Hooks
 
@@ -435,10 +482,21 @@ class Oracle:
             several = len(set().union(*(source.policies for source in dropped))) > 1
             if len(ids) > drops * (1 + self.actors.again) and not several and not self.was_redone(who, path):
                 self.violated("hook", "%r of %s was dropped %d times and told under %d ids as %s" % (path, who, drops, len(ids), event))
-        if not self.settled or self.actors.ledger_lost:
+            may_fail = self.world.collision == "fail" or any(not source.is_good or source.kind == "wild" for source in dropped)
+            if event == "failure" and not may_fail:
+                self.violated("blamed", "%r of %s, which is good, was told to have failed" % (path, who))
+        if not self.settled:
             return
+        for (who, path) in self.last:
+            dropped = [source for source in self.actors.sources if source.who == who and path in source.paths]
+            if self.has_lost_ledger(who) or any(source.kind in ("given up", "wild") or source.other_paths or source.habit == "mounted" for source in dropped):
+                continue
+            ids = set().union(*(found for (other, name, _), found in told.items() if (other, name) == (who, path)))
+            drops = sum(not source.replaced for source in dropped)
+            if len(ids) < drops:
+                self.violated("hook", "%r of %s was dropped %d times and told under %d ids" % (path, who, drops, len(ids)))
         for source in self.last.values():
-            if source.kind in ("given up", "wild") or len(source.other_paths) or source.habit == "mounted":
+            if self.has_lost_ledger(source.who) or source.kind in ("given up", "wild") or len(source.other_paths) or source.habit == "mounted":
                 continue
             event = "failure" if self.failed(source) else "success"
             if (source.who, source.path, event) not in told:

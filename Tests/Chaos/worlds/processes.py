@@ -10,24 +10,29 @@ from experiment import Skipped
 
 
 SUPERVISOR = "supervisor"
+# Seconds within which a command ends, and after which a daemon has got over a broken disk.
+COMMAND, RECOVERY = 75, 15
 
 
 class Processes:
     """The steps that start, stop, kill or ask a daemon."""
 
     def do_kill(self, daemon):
+        # One that has ended by itself is no kill.
+        self.look_after()
         daemon = self.household.daemons[daemon]
         with daemon.lock:
-            if daemon.is_alive:
-                self.kills += 1
+            was_alive = daemon.is_alive
+            self.kills += was_alive
             daemon.expected = False
             daemon.kill()
+        return was_alive
 
     def do_start(self, daemon, ready):
         daemon = self.household.daemons[daemon]
         with daemon.lock:
             if daemon.is_alive:
-                return
+                return False
             # What was not mounted when it started cannot be known to be a mount.
             for disk in self.household.disks.values():
                 disk.back()
@@ -54,19 +59,21 @@ class Processes:
     def do_kill_worker(self, daemon, which, chance):
         daemon = self.household.daemons[daemon]
         found = [daemon.starter()] if which == "starter" else daemon.workers_running()
-        if daemon.is_alive and any(found):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(found[int(chance * len(found))], signal.SIGKILL)
-                self.worker_kills += 1
+        if not (daemon.is_alive and any(found)):
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(found[int(chance * len(found))], signal.SIGKILL)
+            self.worker_kills += 1
 
     def do_stop(self, daemon, which, chance):
         daemon = self.household.daemons[daemon]
         found = [daemon.process.pid] if which == SUPERVISOR and daemon.is_alive else daemon.workers_running() if daemon.is_alive else []
-        if found:
-            process = found[int(chance * len(found))]
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGSTOP)
-                daemon.stopped.append(process)
+        if not found:
+            return False
+        process = found[int(chance * len(found))]
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGSTOP)
+            daemon.stopped.append(process)
 
     def do_go_on(self, daemon):
         daemon = self.household.daemons[daemon]
@@ -77,10 +84,11 @@ class Processes:
 
     def do_terminate(self, daemon):
         who, daemon = daemon, self.household.daemons[daemon]
+        self.look_after()
         self.do_go_on(who)
         with daemon.lock:
             if not daemon.is_alive:
-                return
+                return False
             ran = daemon.is_running()
             daemon.expected = False
             daemon.signal(signal.SIGTERM)
@@ -94,7 +102,7 @@ class Processes:
                 self.kills += 1
                 return
             # Before it runs, it may end as any program does.
-            if code not in (0, -signal.SIGKILL) and not (code == -signal.SIGTERM and not ran):
+            if code != 0 and not (code == -signal.SIGTERM and not ran):
                 self.violated("stop", "the daemon of %s ends with %d after SIGTERM" % (who, code))
 
     # What is done with a running daemon
@@ -102,7 +110,7 @@ class Processes:
     def do_retry(self, daemon, kill):
         who, daemon = daemon, self.household.daemons[daemon]
         if not daemon.is_alive:
-            return
+            return False
         self.retried += 1
         words = [daemon.imagemill, "retry", daemon.path("mill.yaml"), "--all"]
         if kill:
@@ -111,18 +119,40 @@ class Processes:
             self.do_kill(who)
             process.wait()
             return self.do_start(who, ready=True)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            subprocess.run(words, capture_output=True, timeout=40)
+        self.command(daemon, *words[1:])
+
+    def command(self, daemon, *words, codes=(0,)):
+        """What a user says to a daemon by a command: the exit code, None if it does not end. It must be one of some where nothing is broken."""
+        is_well = self.is_well(daemon)
+        try:
+            done = subprocess.run([daemon.imagemill, *words], capture_output=True, text=True, timeout=COMMAND)
+        except subprocess.TimeoutExpired:
+            if is_well and self.is_well(daemon):
+                self.violated("command", "`imagemill %s` does not end within %d s" % (words[0], COMMAND))
+            return None
+        if done.returncode not in codes and is_well and self.is_well(daemon):
+            self.violated("command", "`imagemill %s` ends with %d: %s" % (words[0], done.returncode, (done.stdout + done.stderr).strip()[-300:]))
+        return done.returncode
+
+    def is_well(self, daemon):
+        """Whether a daemon runs, and every disk has been well for a while."""
+        now = time.monotonic()
+        disks = self.household.disks.values()
+        return daemon.is_running() and not daemon.stopped and all(disk.is_whole and now - (disk.was_broken or 0) > RECOVERY for disk in disks)
 
     def tell(self, who, word):
-        """Has an inbox paused or going on."""
+        """Has an inbox paused or going on. Returns whether the daemon says that it has."""
         daemon = self.daemon(who)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            subprocess.run([daemon.imagemill, word, daemon.path("mill.yaml"), self.world.inbox_name(who)], capture_output=True, timeout=40)
+        return self.command(daemon, word, daemon.path("mill.yaml"), self.world.inbox_name(who)) == 0
 
     def do_pause(self, who):
-        self.paused.add(self.world.inbox_name(who))
-        self.tell(who, "pause")
+        name = self.world.inbox_name(who)
+        self.paused.add(name)
+        if self.tell(who, "pause"):
+            status = self.daemon(who).status()
+            states = [inbox["state"] for inbox in status["inboxes"] if inbox["name"] == name] if status else []
+            if "running" in states and self.is_well(self.daemon(who)):
+                self.violated("command", "the inbox %s was paused by a command, and is %s" % (name, states))
 
     def do_resume(self, who):
         self.tell(who, "resume")
@@ -130,11 +160,10 @@ class Processes:
     def do_ask(self, daemon, what):
         daemon = self.household.daemons[daemon]
         if not (daemon.is_alive and not daemon.stopped and daemon.is_running()):
-            return
+            return False
         if what == "command":
-            found = subprocess.run([daemon.imagemill, "status", daemon.path("mill.yaml"), "--json"], capture_output=True, text=True)
-            if found.returncode not in (0, 1) and daemon.is_running():
-                self.violated("status", "`imagemill status` ends with %d: %s" % (found.returncode, found.stderr.strip()))
+            # 1 says that something is paused or blocked.
+            self.command(daemon, "status", daemon.path("mill.yaml"), "--json", codes=(0, 1))
             return
         if not self.world.http:
             raise Skipped("no dashboard in this world")

@@ -34,6 +34,9 @@ class Writers:
             return sources.heavy(number, comment)
         if kind == "giant":
             return sources.heavy(number, comment, 12000, 12000)
+        if kind in ("above", "below"):
+            # Above the limit of a world that has one, and below the usual one.
+            return sources.heavy(number, comment, 9900, 9800)
         if kind == "big":
             return sources.picture(number, ".png", comment, padding=12 << 20)
         data = sources.picture(number, ending, comment)
@@ -85,7 +88,7 @@ class Writers:
             else:
                 self.create(source, target, lambda file: self.pieces(file, data, 5 if habit == "slow" else 1, drawn.SETTLE / 4))
         except FileExistsError:
-            return
+            self.vain += 1
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.ENOENT):
                 raise
@@ -118,12 +121,14 @@ class Writers:
             write(file)
             return os.fstat(file.fileno()).st_ino
 
-    def pieces(self, file, data, count, pause):
+    def pieces(self, file, data, count, pause, progress=None):
         step = max(1, -(-len(data) // count))
         for place in range(0, len(data), step):
             if place:
                 time.sleep(pause)
             file.write(data[place:place + step])
+            if progress:
+                progress()
 
     def write_from_the_end(self, file, data):
         """As a download in parts does: the size is there first, the end before the beginning."""
@@ -136,9 +141,9 @@ class Writers:
         file.seek(0)
         file.write(data[:half])
 
-    def write_pieces(self, path, data, count, pause):
+    def write_pieces(self, path, data, count, pause, progress=None):
         with open(path, "xb", buffering=0) as file:
-            self.pieces(file, data, count, pause)
+            self.pieces(file, data, count, pause, progress)
         self.household.own(path)
 
     def rename(self, source, first, target):
@@ -217,9 +222,11 @@ class Writers:
         try:
             os.mkdir(target)
         except FileExistsError:
+            self.vain += 1
             return
         self.household.own(target)
         self.register(source)
+        self.progress[target] = [time.monotonic(), 0]
         try:
             if habit == "early":
                 return self.write_early(target, members)
@@ -231,9 +238,26 @@ class Writers:
             if error.errno not in (errno.ENOSPC, errno.ENOENT):
                 raise
             source.kind = "given up"
+            if error.errno == errno.ENOENT:
+                self.taken_early(source, target)
+
+    def progress_in(self, folder):
+        """Remembers the longest time for which a set's writer has written nothing."""
+        last, longest = self.progress[folder]
+        now = time.monotonic()
+        self.progress[folder] = [now, max(longest, now - last)]
+
+    def taken_early(self, source, target):
+        """A set that was taken while it was written, which may happen only if its writer was slower than it meant to be."""
+        self.progress_in(target)
+        _, longest = self.progress[target]
+        if longest < drawn.SET_QUIET * 0.9:
+            self.violated("early", "the set %r of %s was taken while it was written, at most %.2f s after the last change" % (
+                source.path, source.who, longest))
 
     def write_member(self, folder, member, data, habit, last):
         path = os.path.join(folder, member)
+        self.progress_in(folder)
         if habit == "mark":
             self.write_pieces(path, data, 1, 0)
         elif habit == "quiet":
@@ -241,7 +265,8 @@ class Writers:
         else:
             # An upload that takes longer than `set-quiet`, its file open all the time.
             first = os.path.join(folder, {"dotted": ".%s", "rsync": ".%s.Xa1b2C"}[habit] % member)
-            self.write_pieces(first, data, 4, drawn.SET_QUIET * 0.45)
+            self.write_pieces(first, data, 4, drawn.SET_QUIET * 0.45, lambda: self.progress_in(folder))
+            self.progress_in(folder)
             os.rename(first, path)
 
     def write_early(self, folder, members):

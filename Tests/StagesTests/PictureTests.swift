@@ -60,11 +60,15 @@ struct PictureTests {
 
     @Test func `what is done to Lab in floating point is not rounded to whole steps of lightness`() throws {
         let image = try source([20.3, -5.7, 12.4, 128], .float, .lab)
-        for stages in ["opacity: { alpha: 0.5 }", "blur: { sigma: 2 }", "resize: { size: 5x4! }"] {
+        let stages = [
+            "opacity: { alpha: 0.5 }", "blur: { sigma: 2 }", "resize: { size: 5x4! }",
+            "resize: { size: 5x4!, linear: true }",
+        ]
+        for stages in stages {
             let rendered = try render(stages, image, profile: "keep")
             let result = Picture(rendered.image, rendered.step.output.pixels, profile: nil)
             let lab = try result.inLibvipsNumbers.droppingAlpha().colourspace(.lab).getpoint(x: 1, y: 1)
-            #expect(zip(lab, [20.3, -5.7, 12.4]).allSatisfy { abs($0 - $1) <= 0.01 }, "\(stages): \(lab)")
+            #expect(zip(lab, [20.3, -5.7, 12.4]).allSatisfy { abs($0 - $1) <= 0.02 }, "\(stages): \(lab)")
         }
     }
 

@@ -22,6 +22,8 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     enum SourceFile: String {
         case png, interlaced, jpeg, progressive, cmyk, webp, losslessWebP, gif, tiff, tiles, strip, avif, deepAVIF
         case svg, pdf
+        /// Floating-point Lab, and one color.
+        case lab, plain
     }
 
     /// The most that the prediction may be, as so many times the peak.
@@ -175,6 +177,32 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(
             stages: "resize: { size: 150% }", width: 400, height: 300, frames: 60, source: .gif,
             save: "{ format: gif, effort: 1 }", head: "stages: [ { inset: { all: 20, background: white } } ]"),
+        // Of wide pictures, rows are what counts, at both ends.
+        MemoryCase(stages: "sharpen", width: 24_000, height: 1000, save: "{ format: tiff }"),
+        MemoryCase(
+            stages: "sharpen", width: 24_000, height: 3000, kind: PictureKind(isDeep: true), save: "{ format: tiff }"),
+        MemoryCase(
+            stages: "flip: { axis: horizontal }", width: 24_000, height: 1000, kind: PictureKind(isDeep: true),
+            source: .tiff, save: "{ format: tiff }"),
+        MemoryCase(
+            stages: "resize: { size: 1000x }", width: 24_000, height: 3000, kind: PictureKind(isDeep: true),
+            save: "{ format: jpeg }"),
+        MemoryCase(stages: "grayscale", width: 24_000, height: 1000, source: .jpeg, save: "{ format: tiff }"),
+        MemoryCase(
+            stages: "resize: { size: 1000x }", width: 24_000, height: 1000, source: .lab, save: "{ format: jpeg }"),
+        MemoryCase(stages: "sharpen", width: 24_000, height: 2000, source: .lab, save: "{ format: tiff }"),
+        MemoryCase(
+            stages: "resize: { size: 1000x }", width: 4500, height: 3000, source: .lab, save: "{ format: jpeg }"),
+        // The encoder of JPEG XL looks for what repeats.
+        MemoryCase(stages: "flatten", width: 1600, height: 1200, source: .plain, save: "{ format: jxl }"),
+        MemoryCase(stages: "flatten", width: 1600, height: 1200, save: "{ format: jxl }"),
+        MemoryCase(
+            stages: "opacity: { alpha: 0.9 }", width: 1600, height: 1200,
+            kind: PictureKind(hasAlpha: true, isDeep: true), source: .plain, save: "{ format: jxl }"),
+        MemoryCase(
+            stages: "flatten", width: 1600, height: 1200, source: .plain, save: "{ format: jxl, lossless: true }"),
+        MemoryCase(
+            stages: "flatten", width: 1600, height: 1200, source: .plain, save: "{ format: jxl, effort: 6 }"),
         // A mask that is larger than the result.
         MemoryCase(
             stages: "mask: { image: asset.png } }, { resize: { size: 50% }", width: 4000, height: 3000, source: .jpeg,
@@ -262,6 +290,8 @@ private struct MemoryUse {
         let factors = [
             // The file is held before it is written, and so are the repetitions that a search has found.
             ("webp", 3.5), ("avif", 2),
+            // What repeats in plain areas is looked for.
+            ("jxl", 4.5),
             // Each color is held that was met.
             ("gif", 2.5), ("palette: true", 2.5),
             // Two results are compared, which are next to nothing for a flat picture.
@@ -462,7 +492,7 @@ extension MemoryCase.SourceFile {
             try runner.folder.write(
                 SmallPDF.file(pages: [layers.joined(separator: "\n")], width: width, height: height), to: "in/a.pdf")
             return
-        case .png: (saver, options, name) = ("pngsave_target", [("compression", 1)], "a.png")
+        case .png, .plain: (saver, options, name) = ("pngsave_target", [("compression", 1)], "a.png")
         case .interlaced:
             (saver, options, name) = ("pngsave_target", [("compression", 1), ("interlace", true)], "a.png")
         case .jpeg: (saver, options, name) = ("jpegsave_target", [], "a.jpg")
@@ -471,7 +501,7 @@ extension MemoryCase.SourceFile {
         case .webp: (saver, options, name) = ("webpsave_target", [("effort", 0)], "a.webp")
         case .losslessWebP: (saver, options, name) = ("webpsave_target", [("effort", 0), ("lossless", true)], "a.webp")
         case .gif: (saver, options, name) = ("gifsave_target", [("effort", 1)], "a.gif")
-        case .tiff: (saver, options, name) = ("tiffsave_target", [], "a.tif")
+        case .tiff, .lab: (saver, options, name) = ("tiffsave_target", [], "a.tif")
         case .tiles:
             (saver, options, name) = (
                 "tiffsave_target", [("tile", true), ("tile_width", 4096), ("tile_height", 1024)], "a.tif"
@@ -490,7 +520,12 @@ extension MemoryCase.SourceFile {
         try await runner.save("in/" + name, as: saver, options) {
             guard memoryCase.frames > 1 else {
                 let picture = try Self.picture(width: memoryCase.width, height: memoryCase.height, memoryCase.kind)
-                return memoryCase.source == .cmyk ? try Self.inInks(picture) : picture
+                return switch memoryCase.source {
+                case .cmyk: try Self.inInks(picture)
+                case .lab: try picture.colourspace(.lab)
+                case .plain: try picture.linear(Array(repeating: 0, count: picture.bands), [90]).cast(picture.format)
+                default: picture
+                }
             }
             let frames = try (0..<memoryCase.frames).map { index in
                 try Self.picture(width: memoryCase.width, height: memoryCase.height, memoryCase.kind, seed: index)

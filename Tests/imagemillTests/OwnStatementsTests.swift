@@ -95,23 +95,11 @@ import Vips
     }
 
     @Test func `the texts of a PNG state its owner, in Latin-1 too, and are replaced by what is set`() async throws {
-        func chunk(_ keyword: String, _ latin1: [UInt8]) -> [UInt8] {
-            let data = Array("tEXt\(keyword)\0".utf8) + latin1
-            var sum: UInt32 = .max
-            for byte in data {
-                sum ^= UInt32(byte)
-                for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
-            }
-            func number(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 255) } }
-            return number(UInt32(data.count - 4)) + data + number(~sum)
+        func text(_ keyword: String, _ latin1: [UInt8]) -> [UInt8] {
+            chunk("tEXt", Array("\(keyword)\0".utf8) + latin1)
         }
-        try await runner.save("in/a.png", as: "pngsave_target") {
-            try TestPicture.solid([9, 9, 9], width: 20, height: 20)
-        }
-        let file = Array(try Data(contentsOf: URL(filePath: runner.folder.path("in/a.png"))))
-        let texts =
-            chunk("Author", [0x5A, 0x6F, 0xEB]) + chunk("Title", Array("Old".utf8)) + chunk("Software", Array("X".utf8))
-        _ = try runner.folder.write(file.prefix(33) + texts + file.dropFirst(33), to: "in/a.png")
+        try await writePNG(
+            text("Author", [0x5A, 0x6F, 0xEB]) + text("Title", Array("Old".utf8)) + text("Software", Array("X".utf8)))
         #expect(try await runner.render(save: "{ format: jpeg }").exit == 0)
         #expect(try await xmp("a.jpg", by: "jpegload_source")?.rights.creator == ["Zoë"])
         #expect(
@@ -125,6 +113,64 @@ import Vips
         }
         let kept = Array("tEXtAuthor\0Zo".utf8) + [0xEB]
         #expect(try runner.bytes("out/a.png").firstRange(of: kept) != nil)
+    }
+
+    /// A chunk of a PNG.
+    private func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+        let data = Array(type.utf8) + data
+        var sum: UInt32 = .max
+        for byte in data {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+        }
+        func number(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 255) } }
+        return number(UInt32(data.count - 4)) + data + number(~sum)
+    }
+
+    /// A PNG with chunks before its pixels or after them.
+    private func writePNG(_ chunks: [UInt8], afterPixels: Bool = false) async throws {
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.solid([9, 9, 9], width: 20, height: 20)
+        }
+        let file = Array(try Data(contentsOf: URL(filePath: runner.folder.path("in/a.png"))))
+        let place = afterPixels ? file.count - 12 : 33
+        _ = try runner.folder.write(file.prefix(place) + chunks + file.dropFirst(place), to: "in/a.png")
+    }
+
+    @Test(arguments: ["exif", "xmp", "raw exif", "raw xmp"], [false, true])
+    func `EXIF and XMP of a PNG count wherever they are, and as ImageMagick writes them`(
+        block: String, afterPixels: Bool
+    ) async throws {
+        let exif = tiff([], [(315, 2, Array("Zoe Miller\0".utf8)), (305, 2, Array("Editor 7\0".utf8))])
+        let xmp = Array(
+            "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><rdf:Description xmlns:dc='http://purl.org/dc/elements/1.1/'><dc:creator><rdf:Seq><rdf:li>Zoe Miller</rdf:li></rdf:Seq></dc:creator></rdf:Description></rdf:RDF></x:xmpmeta>"
+                .utf8)
+        func raw(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+            let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            let lines = stride(from: 0, to: digits.count, by: 36).map {
+                digits[$0..<min($0 + 36, digits.count)].joined()
+            }
+            let text = "\n\(name)\n    \(bytes.count)\n" + lines.joined(separator: "\n") + "\n"
+            return chunk("tEXt", Array("Raw profile type \(name)\0\(text)".utf8))
+        }
+        switch block {
+        case "exif": try await writePNG(chunk("eXIf", exif), afterPixels: afterPixels)
+        case "xmp":
+            try await writePNG(chunk("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + xmp), afterPixels: afterPixels)
+        case "raw exif": try await writePNG(raw("exif", Array("Exif\0\0".utf8) + exif), afterPixels: afterPixels)
+        default: try await writePNG(raw("xmp", xmp), afterPixels: afterPixels)
+        }
+        for (save, name) in [("{ format: jpeg }", "a.jpg"), ("{ format: png, metadata: keep }", "a.png")] {
+            #expect(try await runner.render(save: save).exit == 0)
+            try await runner.inspect("out/" + name, by: name == "a.jpg" ? "jpegload_source" : "pngload_source") {
+                image in
+                let stated = image.blob("xmp-data").map { Statements(xmp: $0) }?.rights.creator
+                let field = image.string("exif-ifd0-Artist")
+                #expect(stated == ["Zoe Miller"] || field?.hasPrefix("Zoe Miller") == true, "\(name): \(image.fields)")
+            }
+            let lost = try warnings("a.png").filter { $0.hasPrefix("metadata-lost") }
+            #expect(lost.isEmpty, "\(name): \(lost)")
+        }
     }
 
     @Test(arguments: ["keep", "{ keep: all, set: { title: New } }"])

@@ -48,8 +48,8 @@ final class ProbedSource {
     private static func metadata(of image: Image, in file: OpenFile, _ facts: SourceFacts) throws -> SourceMetadata {
         let structure = facts.format.declaration.structure
         let own = try file.structureForDecoding { try? structure.statements(of: facts.page ?? 1, in: $0) }
-        let texts = try file.structureForDecoding { try? structure.texts(in: $0) }
-        return SourceMetadata(image, texts: texts ?? [], own: own ?? Statements())
+        let png = try file.structureForDecoding { try? structure.pngFacts(in: $0) }
+        return try SourceMetadata(image, png: png ?? PNGFacts(), own: own ?? Statements())
     }
 
     // MARK: - Opening

@@ -20,9 +20,18 @@ struct SourceMetadata {
     private let isEXIFOfOwner: Bool
 
     /// - Parameters:
-    ///   - texts: those of a PNG.
+    ///   - png: what our own code reads of a PNG.
     ///   - own: what the file states in tags of its format.
-    init(_ image: Image, texts: [PNGText], own: Statements) {
+    init(_ opened: Image, png: PNGFacts, own: Statements) throws(VipsError) {
+        // libvips reads no blocks after the pixels, where ImageMagick puts them, and none of hexadecimal digits.
+        let unread = png.blocks(unpacked: Self.unpacked(opened)).filter { !opened.has($0.key.field) }
+        let image =
+            unread.isEmpty
+            ? opened
+            : try opened.editingMetadata { editor in
+                for (block, bytes) in unread { editor.set(block.field, blob: bytes) }
+            }
+        let texts = png.texts.filter { !$0.isBlock || unread.isEmpty }
         let fields = image.fields.filter { $0.hasPrefix("exif-ifd") }
         let tags = Set(fields.map(Self.tag))
         // Nothing is known of EXIF that libvips could not read.
@@ -52,13 +61,17 @@ struct SourceMetadata {
 
     /// The statements in the texts of a PNG. Compressed ones are taken from libvips.
     private static func statements(_ texts: [PNGText], _ image: Image) -> Statements {
-        let unpacked = image.fields.filter(isPNGText).map { field in
-            (field.split(separator: "-", maxSplits: 3).last.map(String.init) ?? field, image.string(field) ?? "")
-        }
+        let unpacked = unpacked(image)
         return Statements(
             pngTexts: texts.compactMap { text in
-                (text.text ?? unpacked.first { $0.0 == text.keyword }?.1).map { (text.keyword, $0) }
+                (text.text ?? unpacked.first { $0.keyword == text.keyword }?.text).map { (text.keyword, $0) }
             })
+    }
+
+    private static func unpacked(_ image: Image) -> [(keyword: String, text: String)] {
+        image.fields.filter(isPNGText).map { field in
+            (field.split(separator: "-", maxSplits: 3).last.map(String.init) ?? field, image.string(field) ?? "")
+        }
     }
 
     /// The tag of a field: `Artist` of `exif-ifd0-Artist`.

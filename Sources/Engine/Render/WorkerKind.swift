@@ -29,7 +29,7 @@ struct WorkerKind: Hashable, Codable, Sendable {
     }
 
     func saves(_ format: any OutputFormatDeclaration.Type) -> Bool {
-        format.separateEncoder.map { allModules.contains($0.module) } ?? true
+        format.separateEncoder.map { modules.contains($0.module) } ?? true
     }
 
     /// Returns true if a worker of this kind can do all that one of the other kind can.

@@ -75,6 +75,9 @@ package struct MillFile: Sendable {
         return WrittenPath.read(node, &log)
     }
 
+    /// Whether a text is no YAML, and has no line from which a state folder could be read.
+    package static func hidesState(_ text: String) -> Bool { readYAML(text).root == nil && state(in: text) == nil }
+
     /// How much one source may cost.
     /// - Parameter memory: bytes for all workers together, if the file does not say.
     package func limits(memory: Int) -> Limits { limitGroup.limits(memory: memory) }

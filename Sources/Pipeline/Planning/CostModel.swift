@@ -18,7 +18,24 @@ package struct CostModel {
 
     /// Bytes of memory that the worker needs at most.
     var memory: Int {
-        saturating(Self.base, Self.withAssets(assets, [keptAssets, Self.drawing(by: steps)].reduce(work, saturating)))
+        let parts = [keptAssets, Self.drawing(by: steps), decodedRows, writtenRows]
+        return saturating(Self.base, Self.withAssets(assets, parts.reduce(work, saturating)))
+    }
+
+    /// Rows that libvips keeps behind a decoder, as it delivers them.
+    private var decodedRows: Int {
+        var delivered = decoded.resized(to: loadedSize)
+        delivered.depth = source.depth
+        // Those in floating point are converted before any stage has them, with rows of their own.
+        return Self.rows(source.depth == .float ? 1024 : 448, of: delivered)
+    }
+
+    /// Rows that libvips gathers before an encoder.
+    private var writtenRows: Int { renditions.map { Self.rows(512, of: $0.output) }.max() ?? 0 }
+
+    /// Bytes of some rows; of small pictures no more than all.
+    private static func rows(_ count: Int, of picture: PictureInfo) -> Int {
+        picture.bands * picture.depth.bytes * min(count * picture.size.width, 2 * picture.size.area)
     }
 
     /// Bytes of assets that the worker keeps.

@@ -91,7 +91,7 @@ extension Picture {
     /// The picture after work on light instead of on sRGB's numbers. A kept profile is taken to have sRGB's curve,
     /// which most have.
     private func inLinearLight(_ work: (Image) throws -> Image) throws -> Picture {
-        let space = pixels.interpretation
+        let space: Interpretation = pixels.colour == .lab ? .labs : pixels.interpretation
         // The alpha channel is no light: it goes along as a band of its own, premultiplied into the others.
         let light = try droppingAlpha().inLibvipsNumbers.colourspace(.scrgb)
         guard let ownAlpha = try alpha else { return with(try fromLibvips(work(light).colourspace(space))) }
@@ -102,7 +102,7 @@ extension Picture {
         let coverage = try worked.extractBands(from: worked.bands - 1, count: 1)
         let colour = try worked.unpremultiply(maximumAlpha: white).extractBands(from: 0, count: worked.bands - 1)
         let back = try fromLibvips(colour.copy(interpretation: .scrgb).colourspace(space))
-        return with(try back.bandjoin(coverage.rint().cast(image.format)).copy(interpretation: space))
+        return with(try back.bandjoin(coverage.rint().cast(image.format)).copy(interpretation: pixels.interpretation))
     }
 }
 

@@ -38,6 +38,7 @@ struct DaemonOptions: ParsableArguments {
                 service != nil || path.directory == StatePlaces(ProcessInfo.processInfo.environment).defaultState
             printError("imagemill: \(error)\(help != nil && isUsual ? "" : Self.hint(path.directory))")
             if let help { printError("  \(help)") }
+            if let hint = unreadHint(mill) { printError("  \(hint)") }
             throw ExitStatus.tryAgain
         }
     }
@@ -65,6 +66,16 @@ struct DaemonOptions: ParsableArguments {
     private static func hint(_ folder: BytePath) -> String {
         guard FileSystem.isAbsent(folder) else { return "" }
         return " (there is no folder '\(folder.printable)'; if a daemon runs, it was moved or deleted: put it back)"
+    }
+
+    /// That the daemon may be somewhere else, since its mill file is no YAML and names no state folder that can be read.
+    private func unreadHint(_ mill: String?) -> String? {
+        guard let mill, socket == nil, state == nil, let text = try? LoadedPipeline.text(of: mill),
+            MillFile.hidesState(text)
+        else { return nil }
+        let name = BytePath(mill).printable
+        return "'\(name)' is no YAML, so its 'state' cannot be read: "
+            + "'imagemill check \(name)' says why; '--state' names the daemon's folder"
     }
 
     /// The command that tells more, if the service is installed and nothing is at the socket.

@@ -5,8 +5,8 @@ import time
 
 from worlds.dropped import found_below
 
-# The exit codes of a reload that is refused.
-REFUSED = (1, 65, 78)
+# The exit codes of a reload that is refused. A file that is not YAML does not say where its daemon is.
+REFUSED = (1, 65, 75, 78)
 
 
 class Configurations:

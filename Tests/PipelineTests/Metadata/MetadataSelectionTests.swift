@@ -120,7 +120,7 @@ import Testing
         let file =
             [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", [UInt8](repeating: 1, count: 13))
             + chunk("IDAT", [7]) + text + chunk("zTXt", Array("Creation Time\0\0x".utf8)) + chunk("IEND", [])
-        let texts = try PNGChunks.texts(in: ByteSource(file))
+        let texts = try PNGChunks.pngFacts(in: ByteSource(file)).texts
         #expect(texts.map(\.keyword) == ["Author", "Creation Time"])
         #expect(texts.first.map { $0.type + String(decoding: $0.data, as: UTF8.self) } == "iTXtAuthor\0\0\0de\0\0Zoë")
         #expect(texts.map(\.text) == ["Zoë", nil])
@@ -135,8 +135,8 @@ import Testing
         #expect(other.texts.isEmpty && other.blocks[.xmp].map { Statements(xmp: $0) } == own)
         // A file that ends early has what it has.
         let whole = file.count - 12
-        #expect(try PNGChunks.texts(in: ByteSource(Array(file.prefix(whole)))) == texts)
-        for length in file.indices { _ = try? PNGChunks.texts(in: ByteSource(Array(file.prefix(length)))) }
+        #expect(try PNGChunks.pngFacts(in: ByteSource(Array(file.prefix(whole)))).texts == texts)
+        for length in file.indices { _ = try? PNGChunks.pngFacts(in: ByteSource(Array(file.prefix(length)))) }
         let profile = try #require(PNGText(type: "tEXt", data: Array("Raw profile type exif\0x".utf8)))
         let place = try #require(PNGText(type: "tEXt", data: Array("photoshop:City\0Berlin".utf8)))
         let odd = source([:], texts: [profile, place])

@@ -322,6 +322,20 @@ import Testing
         #expect(result.output.isEmpty)
     }
 
+    @Test func `a mill file that is no YAML is said to hide where its daemon is`() async throws {
+        let runner = try CommandRunner()
+        let texts = [("inboxes: [ { path: ", true), ("state: s\ninboxes: [ {", false), ("inboxes: [ ]", false)]
+        for (text, isSaid) in texts {
+            try runner.folder.write(text, to: "mill.yaml")
+            let result = try await runner.shell("HOME=\"$PWD\" \"$IMAGEMILL\" reload mill.yaml")
+            #expect(result.exit == 75)
+            let words =
+                "  'mill.yaml' is no YAML, so its 'state' cannot be read: "
+                + "'imagemill check mill.yaml' says why; '--state' names the daemon's folder\n"
+            #expect(result.errors.hasSuffix(words) == isSaid, "\(result.errors)")
+        }
+    }
+
     @Test(
         .enabled(if: TestMachine.canUnshareMounts, "no file system can be mounted here"),
         arguments: ["status", "status mill.yaml", "reload", "retry --all", "pause in", "status --service x"])

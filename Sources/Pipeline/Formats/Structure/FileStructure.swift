@@ -22,8 +22,8 @@ package protocol FileStructure: Sendable {
     /// The statements in a page's own tags, outside of all blocks of metadata.
     /// - Parameter page: from 1.
     static func statements(of page: Int, in source: ByteSource) throws(StructureError) -> Statements
-    /// The texts of a PNG.
-    static func texts(in source: ByteSource) throws(StructureError) -> [PNGText]
+    /// The texts of a PNG, and its EXIF.
+    static func pngFacts(in source: ByteSource) throws(StructureError) -> PNGFacts
     /// The largest picture by the codec's own headers, if its decoder allocates by these.
     static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture?
     /// The strips or tiles that the pixels of a page are stored in, if its decoder holds some of them at a time.
@@ -45,7 +45,7 @@ extension FileStructure {
     package static func hasHiddenFrames(_ source: ByteSource) -> Bool { false }
     package static func linkedFile(in source: ByteSource) -> String? { nil }
     package static func statements(of page: Int, in source: ByteSource) -> Statements { Statements() }
-    package static func texts(in source: ByteSource) -> [PNGText] { [] }
+    package static func pngFacts(in source: ByteSource) -> PNGFacts { PNGFacts() }
     package static func codedPicture(in source: ByteSource) -> CodedPicture? { nil }
     package static func storedParts(of page: Int, in source: ByteSource) -> StoredParts? { nil }
     package static func scans(in source: ByteSource, atMost limit: Int) -> Int { 0 }

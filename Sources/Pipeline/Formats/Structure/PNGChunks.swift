@@ -31,14 +31,14 @@ struct PNGChunks: FileStructure {
         try chunks(from: "iCCP", in: source) != nil
     }
 
-    /// The texts, wherever they are, as far as the file goes.
-    static func texts(in source: ByteSource) throws(StructureError) -> [PNGText] {
+    /// Wherever it is, as far as the file goes.
+    static func pngFacts(in source: ByteSource) throws(StructureError) -> PNGFacts {
         var chunks = try PNGChunks(of: source)
-        var (texts, bytes): ([PNGText], Int) = ([], 0)
-        while texts.count < mostTexts, let (type, length) = try? chunks.next(), type != "IEND" {
-            let isText = ["tEXt", "zTXt", "iTXt"].contains(type)
+        var (found, bytes) = (PNGFacts(), 0)
+        while found.texts.count < mostTexts, let (type, length) = try? chunks.next(), type != "IEND" {
+            let isWanted = ["tEXt", "zTXt", "iTXt", "eXIf"].contains(type)
             // All short ones, which may state something, and some of the very long ones.
-            guard isText, length <= longestStatement || bytes + length <= mostTextBytes else {
+            guard isWanted, length <= longestStatement || bytes + length <= mostTextBytes else {
                 guard (try? chunks.reader.skip(length + checksumBytes)) != nil else { break }
                 continue
             }
@@ -46,9 +46,13 @@ struct PNGChunks: FileStructure {
             var data: [UInt8] = []
             while data.count < length, let byte = try? chunks.reader.byte() { data.append(byte) }
             guard data.count == length, (try? chunks.reader.skip(checksumBytes)) != nil else { break }
-            if let text = PNGText(type: String(decoding: type.bytes, as: UTF8.self), data: data) { texts.append(text) }
+            if type == "eXIf" {
+                found.exif = data
+            } else if let text = PNGText(type: String(decoding: type.bytes, as: UTF8.self), data: data) {
+                found.texts.append(text)
+            }
         }
-        return texts
+        return found
     }
 
     private static let longestStatement = 4 * Rights.longestValue

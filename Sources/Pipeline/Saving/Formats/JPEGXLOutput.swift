@@ -27,8 +27,17 @@ package struct JPEGXLOutput: OutputFormatDeclaration {
     private var isThorough: Bool { effort >= 8 }
 
     package func memory(saving picture: PictureInfo) -> Int {
-        // With losses, the encoder works on three colors in floating point, whatever the picture has.
-        let bytes = lossless ? (isThorough ? 72 : 40) * picture.bands : isThorough ? 284 : 68
+        // With losses, the encoder works on three colors in floating point, whatever the picture has. From effort 7 on it
+        // looks for what repeats, of which drawings and plain areas have most.
+        let bytes =
+            switch (lossless, effort) {
+            case (true, ...6): 40 * picture.bands
+            case (true, 7): max(192, 40 * picture.bands)
+            case (true, _): max(192, 72 * picture.bands)
+            case (false, ...6): 68
+            case (false, 7): 192
+            case (false, _): 284
+            }
         return (bytes + (picture.hasAlpha ? 28 : 0)) * picture.size.area
     }
 

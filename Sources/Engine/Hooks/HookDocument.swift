@@ -54,6 +54,13 @@ struct HookDocument: Encodable {
 
     var bytes: [UInt8] { Array((json(self) + "\n").utf8) }
 
+    /// Whether a record still has its document. A damaged ledger may give any bytes.
+    static func isWhole(in record: HookRecord) -> Bool {
+        struct Part: Decodable { let event, id: String }
+        let part = try? JSONDecoder().decode(Part.self, from: Data(record.body))
+        return part?.event == record.event && part?.id == record.key
+    }
+
     /// The source that a document is about; nil for a pause.
     static func source(in document: [UInt8]) -> BytePath? {
         struct Part: Decodable { let source: Source? }

@@ -189,7 +189,10 @@ package final class HookRunner: Sendable {
                 running[record.number] = record.inbox
                 state.change { $0.running[record.number] = record.inbox }
                 let isStarted = startThread { [self] in
-                    let ending = ending(of: record, carryOut(record))
+                    let ending =
+                        HookDocument.isWhole(in: record)
+                        ? ending(of: record, carryOut(record))
+                        : ending(of: record, .failed("its document in the ledger is damaged"), isLast: true)
                     state.change { state in
                         state.running[record.number] = nil
                         state.ended[record.number] = ending

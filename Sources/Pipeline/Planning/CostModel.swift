@@ -26,16 +26,19 @@ package struct CostModel {
     private var decodedRows: Int {
         var delivered = decoded.resized(to: loadedSize)
         delivered.depth = source.depth
-        // Those in floating point are converted before any stage has them, with rows of their own.
-        return Self.rows(source.depth == .float ? 1024 : 448, of: delivered)
+        guard let bytes = source.parts?.sampleBytes, bytes > delivered.depth.bytes else {
+            return Self.rows(448, of: delivered)
+        }
+        // They are converted before any stage has them, with rows of their own.
+        return Self.rows(1024 * bytes / delivered.depth.bytes, of: delivered, atMost: 4)
     }
 
     /// Rows that libvips gathers before an encoder.
     private var writtenRows: Int { renditions.map { Self.rows(512, of: $0.output) }.max() ?? 0 }
 
-    /// Bytes of some rows; of small pictures no more than all.
-    private static func rows(_ count: Int, of picture: PictureInfo) -> Int {
-        picture.bands * picture.depth.bytes * min(count * picture.size.width, 2 * picture.size.area)
+    /// Bytes of some rows; of small pictures no more than so many times all.
+    private static func rows(_ count: Int, of picture: PictureInfo, atMost times: Int = 2) -> Int {
+        picture.bands * picture.depth.bytes * min(count * picture.size.width, times * picture.size.area)
     }
 
     /// Bytes of assets that the worker keeps.

@@ -63,6 +63,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
             return false
         }
         if let parts, ![parts.size.width, parts.size.height].allSatisfy(sides.contains) { return false }
+        if let parts, !(1...StoredParts.mostSampleBytes).contains(parts.sampleBytes) { return false }
         return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation)
             && (1...1_000_000).contains(frames) && (0...65_535).contains(droppedBands)
             && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)

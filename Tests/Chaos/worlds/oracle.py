@@ -471,8 +471,13 @@ class Oracle:
             for path in files(self.household.told(who)):
                 if not path.endswith(b".json"):
                     continue
-                with open(os.path.join(os.fsencode(self.household.told(who)), path)) as file:
-                    event = json.load(file)
+                with open(os.path.join(os.fsencode(self.household.told(who)), path), "rb") as file:
+                    data = file.read()
+                try:
+                    event = json.loads(data)
+                except ValueError:
+                    self.violated("hook", "%s was told what is no document: %r" % (who, data[:300]))
+                    continue
                 key = (who, os.fsdecode(said(event["source"])) if "source" in event else None, event["event"])
                 told.setdefault(key, set()).add(event["id"])
         for (who, path, event), ids in told.items():

@@ -62,6 +62,26 @@ import Testing
         runner.stop()
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `an event whose document is damaged is said to be lost, and nothing is told`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteJobStore(
+            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) })
+        let hook = Hook(
+            action: .command(["sh", "-c", "cat >> '\(folder.path("told"))'"]), timeout: .seconds(60))
+        let document = HookDocument(Pause(.noSpace, "full"), inbox: "in", id: "2").bytes
+        for (key, body) in [("1", document), ("2", document.map { $0 == UInt8(ascii: "f") ? 0x89 : $0 })] {
+            try store.addHook(inbox: "in", event: "pause", key: key, body: body)
+        }
+        try store.addHook(inbox: "in", event: "success", key: "2", body: document)
+        let runner = HookRunner(store, starter: ProcessStarter(), hook: { _, _ in hook }, tell: { _, _ in })
+        try runner.start()
+        try await until("none is left") { try store.dueHooks(ofEachInbox: 9).isEmpty && runner.losses.count == 2 }
+        runner.stop()
+        #expect(runner.losses.allSatisfy { $0.reason == "its document in the ledger is damaged" })
+        #expect(!FileManager.default.fileExists(atPath: folder.path("told")))
+    }
+
     private func until(_ what: String, _ isSo: () throws -> Bool) async throws {
         for _ in 0..<3000 where try !isSo() { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try isSo(), "\(what)")

@@ -11,7 +11,8 @@ package enum TIFFSource: SourceFormatDeclaration {
         guard let parts = source.parts else { return source.pixelBytes }
         // A file may claim parts of any size; those beyond what any machine has count as that.
         let bytesForPixel = Double(source.pixelBytes) / Double(source.size.area)
-        let part = Int(min(Double(parts.size.area) * bytesForPixel, Self.largestPart))
+        let wider = Double(max(1, parts.sampleBytes / source.depth.bytes))
+        let part = Int(min(Double(parts.size.area) * bytesForPixel * wider, Self.largestPart))
         // Noise becomes larger than it was.
         let packed = parts.arePacked ? min(source.bytes == 0 ? .max : source.bytes, part / 2 * 3) : 0
         if parts.areTiles {

@@ -69,7 +69,8 @@ enum TIFFPages: FileStructure {
             : PixelSize(side(width), side(min(height, try value(.rowsPerStrip, default: height))))
         return StoredParts(
             size: size, areTiles: areTiles, arePacked: try value(.compression, default: isPlain) != isPlain,
-            haveOneBand: try value(.planarConfiguration, default: 1) == isApart)
+            haveOneBand: try value(.planarConfiguration, default: 1) == isApart,
+            sampleBytes: max(1, min(try value(.bitsPerSample, default: 1) / 8, StoredParts.mostSampleBytes)))
     }
 
     /// Looks whether all directories, their values and the pixels they list lie inside the file.
@@ -104,9 +105,17 @@ package struct StoredParts: Hashable, Sendable, Codable {
     package let arePacked: Bool
     /// Each has the numbers of one band only.
     package let haveOneBand: Bool
+    /// Bytes of a number, which may be more than those of the picture's depth: floating point is made 16 bits.
+    package let sampleBytes: Int
+    /// Complex numbers of double precision.
+    package static let mostSampleBytes = 16
 
-    package init(size: PixelSize, areTiles: Bool = false, arePacked: Bool = false, haveOneBand: Bool = false) {
+    package init(
+        size: PixelSize, areTiles: Bool = false, arePacked: Bool = false, haveOneBand: Bool = false,
+        sampleBytes: Int = 1
+    ) {
         (self.size, self.areTiles, self.arePacked, self.haveOneBand) = (size, areTiles, arePacked, haveOneBand)
+        self.sampleBytes = sampleBytes
     }
 }
 

@@ -33,7 +33,8 @@ final class StreamFolder: Sendable {
 
     /// Writes the one rendition to standard output.
     func giveOutput() throws(SystemError) {
-        guard let rendition = SourceWalk.find([output], WalkRules(outbox: BytePath([]))).sources.first else { return }
+        let rules = WalkRules(outbox: BytePath([]), allowed: Set(SourceFormat.allCases))
+        guard let rendition = SourceWalk.find([output], rules).sources.first else { return }
         let file = try OpenFile.reading(rendition.typed)
         _ = try copy(from: file.descriptor, to: 1, limit: Int.max)
     }

@@ -52,8 +52,8 @@ package struct CostModel {
     func looking(along path: [PlannedStage]) -> Int {
         guard let last = path.lastIndex(where: { $0.stage.needsMeasurement }) else { return 0 }
         let whole = decoded.bytes
-        // In its own colors, then turned, and in those that stages work in.
-        let copy = isConverted || source.orientation > 1 ? whole : 0
+        // In its own colors, then turned, and in those that stages work in. What is unpacked at once has only one of them.
+        let copy = isConverted || source.orientation > 1 || !source.isUnpackedAtOnce ? whole : 0
         let decoding = [decoder(shrink: 1), delivered(decoded.size)].reduce(copy, saturating)
         let before = HeldPictures.held(by: path[..<last], isInputHeld: true)
         let rows = HeldPictures.rows(of: [path[last].input, path[last].input], in: path[last])

@@ -18,6 +18,8 @@ from worlds.oracle import Oracle
 
 # From its start, the daemon looks into done/ and failed/ for what is too old after a minute.
 FIRST_LOOK = 70
+# Seconds after which a daemon has listed its inboxes again. One world in ten waits for what it makes of that.
+RESCAN = 65
 
 
 def chosen(steps, words):
@@ -80,6 +82,8 @@ def live(world, steps, imagemill, folder, harm=None):
         if world.clock and world.originals == "move":
             time.sleep(max(0, begun + FIRST_LOOK - time.monotonic()))
         oracle.look_on()
+        if world.seed % 10 == 0:
+            time.sleep(RESCAN)
         if harm:
             harm(actors)
             # The reader has looked at everything once more.
@@ -102,9 +106,9 @@ def live(world, steps, imagemill, folder, harm=None):
     actors.impossible.update({key: actors.impossible.get(key, 0) + count for key, count in impossible.items()})
     reader = observers[0]
     return dict(
-        seed=world.seed, world=world.lines(), violations=actors.violations, impossible=actors.impossible, steps=actors.steps, vain=actors.vain,
-        kills=actors.kills, substituted=len(substituted),
-        worker_kills=actors.worker_kills, drops=len(actors.sources), bytes=actors.bytes, seen=reader.seen, pauses=observers[1].pauses,
+        seed=world.seed, world=world.lines(), substituted=len(substituted), violations=actors.violations, impossible=actors.impossible,
+        steps=actors.steps, vain=actors.vain, kills=actors.kills, worker_kills=actors.worker_kills, drops=len(actors.sources), bytes=actors.bytes,
+        seen=reader.seen, pauses=observers[1].pauses, longest=max([observer.longest for observer in observers[2:]], default=0),
         seconds=time.monotonic() - start, said=actors.said)
 
 

@@ -17,6 +17,7 @@ waiting     when all is repaired, everything is through before long
 import json
 import os
 import re
+import signal
 import stat
 import struct
 import time
@@ -125,6 +126,7 @@ class Oracle:
         self.failures()
         self.outboxes()
         self.others()
+        self.crashes()
         if self.world.hooks:
             self.hooks()
 
@@ -462,6 +464,12 @@ class Oracle:
         """Whether a rendition can have this name."""
         return any(path.startswith(os.path.join(self.household.outbox_of(source.who), os.path.splitext(name)[0] + "-"))
                    for source in self.actors.sources for name in source.paths)
+
+    def crashes(self):
+        """A worker that nobody has killed."""
+        for who, daemon in self.household.daemons.items():
+            for number in set(re.findall(r"ended by signal (\d+)", daemon.log_text())) - {str(int(signal.SIGKILL))}:
+                self.violated("ended", "a worker of %s was ended by signal %s" % (who, number))
 
     # Hooks
 

@@ -16,9 +16,11 @@ package struct JPEGXLOutput: OutputFormatDeclaration {
     package init(_ p: inout Parameters) {
         quality = p.optional("quality", 75, in: 1...100, "How good the picture is; 70 to 85 suits photos.")
         lossless = p.optional("lossless", false, "Keeps every pixel as it is.")
-        // libvips 8.14 takes no less than 3.
+        // libvips 8.14 takes no less than 3, and 7 if it is not told. From there on, drawings need fifteen times as much
+        // memory.
         effort = p.optional(
-            "effort", 7, in: 3...9, "How long to try for a smaller file; 8 and 9 cost much time and memory.")
+            "effort", 6, in: 3...9,
+            "How long to try for a smaller file; from 7 on it costs much memory, 8 and 9 much time too.")
         p.refuseQuality(ofLossless: lossless)
     }
 
@@ -28,18 +30,14 @@ package struct JPEGXLOutput: OutputFormatDeclaration {
 
     package func memory(saving picture: PictureInfo) -> Int {
         // With losses, the encoder works on three colors in floating point, whatever the picture has. From effort 7 on it
-        // looks for what repeats, of which drawings and plain areas have most.
-        let bytes =
-            switch (lossless, effort) {
-            case (true, ...6): 40 * picture.bands
-            case (true, 7): max(192, 40 * picture.bands)
-            case (true, _): max(192, 72 * picture.bands)
-            case (false, ...6): 68
-            case (false, 7): 192
-            case (false, _): 284
-            }
-        return (bytes + (picture.hasAlpha ? 28 : 0)) * picture.size.area
+        // keeps what repeats: least for photos, most for dots.
+        let bytes = effort > 6 ? 768 : lossless ? 40 * picture.bands : 68
+        // It works in blocks.
+        let area = max(picture.size.width, Self.block) * max(picture.size.height, Self.block)
+        return (bytes + (picture.hasAlpha ? 28 : 0)) * area
     }
+
+    private static let block = 32
 
     package var secondsPerMegapixel: Double {
         guard lossless else { return isThorough ? 40 : 8 }

@@ -69,7 +69,7 @@ package struct Shadow: Stage {
         // the first one is drawn.
         let drawn = promoted.hasAlpha ? try promoted.inMemory() : promoted
         let size = plan.output.size
-        // Of 16 bits, since 8 bits would be rounded at each step to a small picture and back, which together shows.
+        // In 16 bits, since 8 bits would be rounded at each step to a small picture and back, which together shows.
         let white = Double(UInt16.max)
         let full = try Image.black(width: drawn.width, height: drawn.height, bands: 1).linear([0], [white])
         let alpha = try drawn.alpha?.linear([white / drawn.white], [0]) ?? full

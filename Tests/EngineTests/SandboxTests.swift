@@ -189,7 +189,7 @@ import Vips
             return
         }
         #expect(failure.detail?.contains("blocked") == true, "\(failure)")
-        guard case .assets(let facts) = try reply(WorkerKind(format: .jxl)) else {
+        guard case .assets(let facts) = try reply(WorkerKind(format: .jxl, modules: [.jxl])) else {
             Issue.record("a worker for JPEG XL has not loaded it")
             return
         }

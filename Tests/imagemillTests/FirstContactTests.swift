@@ -63,7 +63,8 @@ import Testing
         #expect(try await runner.size(of: "b.png") == [16, 12])
         // A format that is read on request only is written without. Not every system can.
         let other = try await runner.shell("\"$IMAGEMILL\" run --resize 16x --format jxl - -o - < in/a.jpg > b.jxl")
-        #expect(try other.exit != 0 || !runner.bytes("b.jxl").isEmpty)
+        let isMissing = other.errors.contains("cannot write jxl")
+        #expect(try isMissing || (other.exit == 0 && !runner.bytes("b.jxl").isEmpty), "\(other.errors)")
         let named = try await runner.shell("\"$IMAGEMILL\" run --resize 16x --format png - -o out < in/a.jpg")
         #expect(named.exit == 0 && runner.files() == ["stdin.png"])
         let bad = try await runner.shell("echo no | \"$IMAGEMILL\" run --resize 16x - -o - > c.webp")

@@ -177,7 +177,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(
             stages: "resize: { size: 150% }", width: 400, height: 300, frames: 60, source: .gif,
             save: "{ format: gif, effort: 1 }", head: "stages: [ { inset: { all: 20, background: white } } ]"),
-        // Of wide pictures, rows are what counts, at both ends.
+        // In wide pictures rows are what counts, at both ends.
         MemoryCase(stages: "sharpen", width: 24_000, height: 1000, save: "{ format: tiff }"),
         MemoryCase(
             stages: "sharpen", width: 24_000, height: 3000, kind: PictureKind(isDeep: true), save: "{ format: tiff }"),

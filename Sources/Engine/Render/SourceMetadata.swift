@@ -24,14 +24,14 @@ struct SourceMetadata {
     ///   - own: what the file states in tags of its format.
     init(_ opened: Image, png: PNGFacts, own: Statements) throws(VipsError) {
         // libvips reads no blocks after the pixels, where ImageMagick puts them, and none of hexadecimal digits.
-        let unread = png.blocks(unpacked: Self.unpacked(opened)).filter { !opened.has($0.key.field) }
+        let known = Set(MetadataBlock.allCases.filter { opened.has($0.field) })
+        let (unread, texts) = png.blocks(without: known, unpacked: Self.unpacked(opened))
         let image =
             unread.isEmpty
             ? opened
             : try opened.editingMetadata { editor in
                 for (block, bytes) in unread { editor.set(block.field, blob: bytes) }
             }
-        let texts = png.texts.filter { !$0.isBlock || unread.isEmpty }
         let fields = image.fields.filter { $0.hasPrefix("exif-ifd") }
         let tags = Set(fields.map(Self.tag))
         // Nothing is known of EXIF that libvips could not read.

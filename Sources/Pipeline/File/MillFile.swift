@@ -76,7 +76,9 @@ package struct MillFile: Sendable {
     }
 
     /// Whether a text is no YAML, and has no line from which a state folder could be read.
-    package static func hidesState(_ text: String) -> Bool { readYAML(text).root == nil && state(in: text) == nil }
+    package static func hasUnreadableState(_ text: String) -> Bool {
+        readYAML(text).root == nil && state(in: text) == nil
+    }
 
     /// How much one source may cost.
     /// - Parameter memory: bytes for all workers together, if the file does not say.

@@ -1,36 +1,35 @@
 // The texts of a PNG, and what they state by their keywords. https://www.w3.org/TR/png-3/#11textinfo
 
-/// What a PNG says of itself, before and after its pixels.
+/// The texts and the EXIF of a PNG, from before and after its pixels.
 package struct PNGFacts: Hashable, Sendable {
     package var texts: [PNGText] = []
     package var exif: [UInt8]?
 
     package init() {}
 
-    /// The blocks of metadata in it, with those that are texts.
-    /// - Parameter unpacked: the texts of compressed chunks, by their keywords.
-    package func blocks(unpacked: [(keyword: String, text: String)]) -> [MetadataBlock: [UInt8]] {
+    /// The blocks of metadata in it, with the first of each kind that is a text.
+    /// - Parameters:
+    ///   - known: blocks that are not wanted.
+    ///   - unpacked: the texts of compressed chunks, by their keywords.
+    /// - Returns: also the texts without those that are such blocks.
+    package func blocks(
+        without known: Set<MetadataBlock>, unpacked: [(keyword: String, text: String)]
+    ) -> (blocks: [MetadataBlock: [UInt8]], texts: [PNGText]) {
         var blocks: [MetadataBlock: [UInt8]] = [:]
-        for text in texts where text.isBlock {
-            guard let words = text.text ?? unpacked.first(where: { $0.keyword == text.keyword })?.text else { continue }
-            guard !text.isXMP else {
-                blocks[.xmp] = Array(words.utf8)
+        blocks[.exif] = known.contains(.exif) ? nil : exif
+        var others: [PNGText] = []
+        var tried: Set<String> = []
+        for text in texts {
+            guard text.isBlock, tried.insert(text.keyword).inserted,
+                let words = text.text ?? unpacked.first(where: { $0.keyword == text.keyword })?.text,
+                let (block, bytes) = text.block(in: words), !known.contains(block), blocks[block] == nil
+            else {
+                others.append(text)
                 continue
             }
-            guard let bytes = PNGText.bytes(ofProfile: words) else { continue }
-            switch text.profile {
-            case "exif": blocks[.exif] = bytes
-            case "xmp": blocks[.xmp] = bytes
-            // What a JPEG has in a segment of that number.
-            case "app1" where bytes.starts(with: Array("Exif\0\0".utf8)): blocks[.exif] = bytes
-            case "iptc", "8bim":
-                let isResource = bytes.starts(with: Array("8BIM".utf8))
-                blocks[.iptc] = (isResource ? Array("Photoshop 3.0\0".utf8) : []) + bytes
-            default: continue
-            }
+            blocks[block] = bytes
         }
-        if let exif { blocks[.exif] = exif }
-        return blocks
+        return (blocks, others)
     }
 }
 
@@ -47,18 +46,6 @@ package struct PNGText: Hashable, Sendable {
     /// hexadecimal (`Raw profile type exif`).
     package var isBlock: Bool { isXMP || keyword.lowercased().contains("profile") }
     package var isXMP: Bool { keyword == "XML:com.adobe.xmp" }
-    /// `exif` of `Raw profile type exif`.
-    fileprivate var profile: Substring? { keyword.lowercased().split(separator: " ").last }
-
-    /// The bytes of a profile that ImageMagick has written: its name and its length in lines of their own, and then
-    /// hexadecimal digits in lines.
-    static func bytes(ofProfile text: String) -> [UInt8]? {
-        let lines = text.split(separator: "\n", maxSplits: 2)
-        guard lines.count == 3, let length = Int(lines[1].filter { $0 != " " }), length > 0 else { return nil }
-        let digits = lines[2].utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-        guard digits.count == 2 * length else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-    }
 
     /// - Parameters:
     ///   - type: `tEXt`, `zTXt` or `iTXt`.
@@ -82,6 +69,48 @@ package struct PNGText: Hashable, Sendable {
         default: text = nil
         }
     }
+
+    /// The block of metadata that the text is.
+    /// - Parameter words: the text, unpacked.
+    fileprivate func block(in words: String) -> (MetadataBlock, [UInt8])? {
+        if isXMP { return (.xmp, Array(words.utf8)) }
+        guard let bytes = Self.bytes(ofProfile: words) else { return nil }
+        switch keyword.lowercased().split(separator: " ").last {
+        case "exif": return (.exif, bytes)
+        case "xmp": return (.xmp, bytes)
+        // The content of a JPEG's segment of that number.
+        case "app1" where bytes.starts(with: Array("Exif\0\0".utf8)): return (.exif, bytes)
+        case "iptc", "8bim":
+            let isResource = bytes.starts(with: Array("8BIM".utf8))
+            return (.iptc, (isResource ? Array("Photoshop 3.0\0".utf8) : []) + bytes)
+        default: return nil
+        }
+    }
+
+    /// The bytes of a profile that ImageMagick has written: its name and its length in lines of their own, and then
+    /// hexadecimal digits in lines.
+    private static func bytes(ofProfile text: String) -> [UInt8]? {
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 2)
+        guard lines.count == 3, let length = Int(String(decoding: lines[1], as: UTF8.self).filter { $0 != " " }),
+            (1...longestProfile).contains(length), length <= lines[2].count / 2
+        else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(length)
+        var half: UInt8?
+        for byte in lines[2] where byte != UInt8(ascii: "\n") {
+            guard bytes.count < length, let digit = Character(UnicodeScalar(byte)).hexDigitValue else { return nil }
+            if let first = half {
+                bytes.append(first << 4 | UInt8(digit))
+                half = nil
+            } else {
+                half = UInt8(digit)
+            }
+        }
+        return bytes.count == length && half == nil ? bytes : nil
+    }
+
+    /// Nobody has more EXIF, XMP or IPTC than that.
+    private static let longestProfile = 4 << 20
 }
 
 extension Statements {

@@ -26,11 +26,13 @@ package struct CostModel {
     private var decodedRows: Int {
         var delivered = decoded.resized(to: loadedSize)
         delivered.depth = source.depth
+        // Bands that nobody reads are removed after decoding.
+        let bands = max(delivered.bands, source.bands)
         guard let bytes = source.parts?.sampleBytes, bytes > delivered.depth.bytes else {
-            return Self.rows(448, of: delivered)
+            return Self.rows(448, of: delivered) / delivered.bands * bands
         }
         // They are converted before any stage has them, with rows of their own.
-        return Self.rows(1024 * bytes / delivered.depth.bytes, of: delivered, atMost: 4)
+        return Self.rows(1024 * bytes / delivered.depth.bytes, of: delivered, atMost: 4) / delivered.bands * bands
     }
 
     /// Rows that libvips gathers before an encoder.

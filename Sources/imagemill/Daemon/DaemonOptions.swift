@@ -38,7 +38,7 @@ struct DaemonOptions: ParsableArguments {
                 service != nil || path.directory == StatePlaces(ProcessInfo.processInfo.environment).defaultState
             printError("imagemill: \(error)\(help != nil && isUsual ? "" : Self.hint(path.directory))")
             if let help { printError("  \(help)") }
-            if let hint = unreadHint(mill) { printError("  \(hint)") }
+            if FileSystem.isAbsent(path), let hint = unreadableStateHint(mill) { printError("  \(hint)") }
             throw ExitStatus.tryAgain
         }
     }
@@ -68,10 +68,10 @@ struct DaemonOptions: ParsableArguments {
         return " (there is no folder '\(folder.printable)'; if a daemon runs, it was moved or deleted: put it back)"
     }
 
-    /// That the daemon may be somewhere else, since its mill file is no YAML and names no state folder that can be read.
-    private func unreadHint(_ mill: String?) -> String? {
+    /// A hint that the daemon may be somewhere else, since its mill file is no YAML and names no state folder.
+    private func unreadableStateHint(_ mill: String?) -> String? {
         guard let mill, socket == nil, state == nil, let text = try? LoadedPipeline.text(of: mill),
-            MillFile.hidesState(text)
+            MillFile.hasUnreadableState(text)
         else { return nil }
         let name = BytePath(mill).printable
         return "'\(name)' is no YAML, so its 'state' cannot be read: "

@@ -17,7 +17,7 @@ from mill import Skipped
 from worlds import life, sources, world as drawn
 
 WORLD = drawn.World(
-    seed=0, originals="move", sets=False, inbox="plain", outbox=None, state=None, inside=False, daemons=1, same_name=True, shared_outbox=True, other=False,
+    seed=1, originals="move", sets=False, inbox="plain", outbox=None, state=None, inside=False, daemons=1, same_name=True, shared_outbox=True, other=False,
     hooks=True, isolate=False, collision="version", limits=False, workers=2, attempts=3, user="root", clock=False, cache=False, http=False, reports="folder",
     attributes=True, noreplace=True)
 

@@ -23,10 +23,10 @@ PIPELINE = """\
 """
 EXTRA = """  extra: { stages: [ { resize: { size: "%dx20!" } } ], save: { format: png } }\n"""
 SET_HEAD = "source: set\nstages: [ { stitch: { direction: horizontal } } ]\n"
-# A hook writes what it is told to a file that appears complete.
+# A hook writes what it is told to a file that appears complete, unless it is to fail once.
 HOOK = """\
-cat > "$1/.$$" && mv "$1/.$$" "$1/$(date +%%s%%N)-$$.json"
 if test -e "$1/.fail"; then rm "$1/.fail"; exit 1; fi
+cat > "$1/.$$" && mv "$1/.$$" "$1/$(date +%%s%%N)-$$.json"
 """
 
 

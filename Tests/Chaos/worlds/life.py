@@ -64,7 +64,7 @@ def live(world, steps, imagemill, folder, harm=None):
     """Lets a world live, and returns what it was and what does not hold. `harm` is done when all is through, before the reader looks for the last time."""
     impossible, start = {}, time.monotonic()
     world, places = household(world, folder, imagemill, impossible)
-    # What is other than drawn.
+    # The reasons for which the world is other than drawn.
     substituted = set(impossible)
     actors = Actors(places, world.seed)
     observers = [Reader(actors), Ear(actors), *([Bound(actors)] if world.other else [])]

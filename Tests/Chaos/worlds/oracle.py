@@ -13,6 +13,7 @@ foreign     no file of another program is changed or replaced; links, pipes and 
 hook        what is done or has failed is told, each drop under one id
 command     what a command says to a daemon that is well is done
 waiting     when all is repaired, everything is through before long
+ended       no worker ends by a signal that nobody has sent
 """
 import json
 import os
@@ -326,7 +327,10 @@ class Oracle:
         if report["status"] != "done":
             return
         members = len(report["source"].get("members", []))
-        self.renditions(outbox, path, name, report)
+        try:
+            self.renditions(outbox, path, report)
+        except KeyError as error:
+            self.violated("report", "the report %r is not whole: %r" % (path, error))
         shown = set()
         for rendition in names:
             if rendition in listed and not self.was_touched(outbox, rendition) and self.world.collision != "overwrite":
@@ -343,7 +347,7 @@ class Oracle:
             # All of it was taken away by others: the name is what is left.
             self.reports.setdefault((outbox, name), []).append((path, name, names))
 
-    def renditions(self, outbox, path, source, report):
+    def renditions(self, outbox, path, report):
         """A report lists what the pipeline makes, all of it under one version of the name, as it is in the files."""
         has_extra = any(daemon.has_extra for daemon in self.household.daemons.values())
         is_set, found, stems = "members" in report["source"], {}, set()
@@ -368,8 +372,9 @@ class Oracle:
                 data = file.read()
         except FileNotFoundError:
             return
+        size = struct.unpack(">II", data[16:24]) if len(data) >= 24 else None
         said = rendition["bytes"], rendition.get("sha256", sources.sha(data)), (rendition["width"], rendition["height"])
-        if said != (len(data), sources.sha(data), struct.unpack(">II", data[16:24])):
+        if said != (len(data), sources.sha(data), size):
             self.violated("report", "%r is another file than its report says" % self.short(path))
 
     def was_touched(self, outbox, name):
@@ -468,7 +473,7 @@ class Oracle:
     def crashes(self):
         """A worker that nobody has killed."""
         for who, daemon in self.household.daemons.items():
-            for number in set(re.findall(r"ended by signal (\d+)", daemon.log_text())) - {str(int(signal.SIGKILL))}:
+            for number in set(re.findall(r"(?<!was )ended by signal (\d+)", daemon.log_text())) - {str(int(signal.SIGKILL))}:
                 self.violated("ended", "a worker of %s was ended by signal %s" % (who, number))
 
     # Hooks

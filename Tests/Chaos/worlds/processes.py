@@ -122,7 +122,7 @@ class Processes:
         self.command(daemon, *words[1:])
 
     def command(self, daemon, *words, codes=(0,)):
-        """What a user says to a daemon by a command: the exit code, None if it does not end. It must be one of some where nothing is broken."""
+        """Gives a command as a user does, and returns its exit code, None if it does not end. It must be one of some where nothing is broken."""
         is_well = self.is_well(daemon)
         try:
             done = subprocess.run([daemon.imagemill, *words], capture_output=True, text=True, timeout=COMMAND)

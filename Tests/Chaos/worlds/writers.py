@@ -170,13 +170,19 @@ class Writers:
         source = Source(who, name, "wild", "wild", [("", [sources.sha(one), sources.sha(two)], numbers)], False, numbers=tuple(numbers))
 
         def work():
-            with contextlib.suppress(FileExistsError):
+            try:
                 with open(target, "xb", buffering=0) as file:
                     self.household.own(target)
                     file.write(one)
                     self.register(source)
                     time.sleep(pause)
                     os.pwrite(file.fileno(), two, 0)
+            except FileExistsError:
+                self.vain += 1
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                self.give_up(source, target, None)
         self.background(work)
 
     def drop_set(self, who, name, numbers, kind, habit):

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `an event whose document is damaged is said to be lost, and nothing is told`() async throws {
+    func `an event whose document is damaged counts as lost, and no hook runs`() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteJobStore(
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) })

@@ -148,6 +148,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("\nexif\n 4\n4578\n6966\n", [UInt8]("Exif".utf8)), ("\nexif\n 3\n4578\n6966\n", nil),
+        ("\nexif\n 5\n45786966\n", nil),
+        ("\nexif\n 9223372036854775807\n45\n", nil), ("\nexif\n 1\n4x\n", nil), ("\nexif\n -1\n45\n", nil), ("", nil),
+    ])
+    func `a profile in hexadecimal is read if it is as long as it says`(text: String, bytes: [UInt8]?) throws {
+        var facts = PNGFacts()
+        let profile = try #require(PNGText(type: "tEXt", data: Array("Raw profile type exif\0\(text)".utf8)))
+        facts.texts = [profile, profile]
+        let found = facts.blocks(without: [], unpacked: [])
+        #expect(found.blocks == (bytes.map { [.exif: $0] } ?? [:]))
+        #expect(found.texts.count == (bytes == nil ? 2 : 1))
+        #expect(facts.blocks(without: [.exif], unpacked: []).blocks.isEmpty)
+    }
+
     @Test func `blocks of megabytes that are hostile cost no time`() {
         func number(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
         // A directory of a place whose fields all claim the same bytes.

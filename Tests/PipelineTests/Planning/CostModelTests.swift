@@ -134,7 +134,8 @@ struct CostModelTests {
     func `a picture is looked at before it is rendered, not meanwhile`() throws {
         let text = onePipeline(["trim"], save: "{ format: tiff }")
         let looking = try plan(text, tiff(6000, 4000)).memory - CostModel.base
-        #expect((72_000_000..<80_000_000).contains(looking))
+        // All pixels twice: in the file's own colors, and in those of stages.
+        #expect((144_000_000..<152_000_000).contains(looking))
     }
 
     @Test

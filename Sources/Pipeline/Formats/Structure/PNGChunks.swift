@@ -31,7 +31,7 @@ struct PNGChunks: FileStructure {
         try chunks(from: "iCCP", in: source) != nil
     }
 
-    /// Wherever it is, as far as the file goes.
+    /// Reads texts and EXIF from all chunks, as far as the file goes.
     static func pngFacts(in source: ByteSource) throws(StructureError) -> PNGFacts {
         var chunks = try PNGChunks(of: source)
         var (found, bytes) = (PNGFacts(), 0)

@@ -32,7 +32,7 @@ package struct JPEGXLOutput: OutputFormatDeclaration {
         // With losses, the encoder works on three colors in floating point, whatever the picture has. From effort 7 on it
         // keeps what repeats: least for photos, most for dots.
         let bytes = effort > 6 ? 768 : lossless ? 40 * picture.bands : 68
-        // It works in blocks.
+        // It works on blocks, also where the picture is narrow: 1×99999 pixels need 1,200 bytes for each row.
         let area = max(picture.size.width, Self.block) * max(picture.size.height, Self.block)
         return (bytes + (picture.hasAlpha ? 28 : 0)) * area
     }

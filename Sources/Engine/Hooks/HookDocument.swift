@@ -54,7 +54,7 @@ struct HookDocument: Encodable {
 
     var bytes: [UInt8] { Array((json(self) + "\n").utf8) }
 
-    /// Whether a record has a document that can be read and is its own. A damaged ledger may give any bytes.
+    /// Whether a record's document can be decoded and has its event and id. A damaged ledger may return any bytes.
     static func isWhole(in record: HookRecord) -> Bool {
         struct Part: Decodable { let event, id: String }
         let part = try? JSONDecoder().decode(Part.self, from: Data(record.body))

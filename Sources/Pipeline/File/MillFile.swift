@@ -75,7 +75,7 @@ package struct MillFile: Sendable {
         return WrittenPath.read(node, &log)
     }
 
-    /// Whether a text is no YAML, and has no line from which a state folder could be read.
+    /// Whether a text is not valid YAML and has no `state:` line that can be read by itself.
     package static func hasUnreadableState(_ text: String) -> Bool {
         readYAML(text).root == nil && state(in: text) == nil
     }

@@ -22,11 +22,11 @@ package struct CostModel {
         return saturating(Self.base, Self.withAssets(assets, parts.reduce(work, saturating)))
     }
 
-    /// Rows that libvips keeps behind a decoder, as it delivers them.
+    /// Bytes of the rows that libvips buffers after decoding, in the decoder's own bands and depth.
     private var decodedRows: Int {
         var delivered = decoded.resized(to: loadedSize)
         delivered.depth = source.depth
-        // Bands that nobody reads are removed after decoding.
+        // Extra bands are decoded too, and removed afterwards.
         let bands = max(delivered.bands, source.bands)
         guard let bytes = source.parts?.sampleBytes, bytes > delivered.depth.bytes else {
             return Self.rows(448, of: delivered) / delivered.bands * bands
@@ -35,7 +35,7 @@ package struct CostModel {
         return Self.rows(1024 * bytes / delivered.depth.bytes, of: delivered, atMost: 4) / delivered.bands * bands
     }
 
-    /// Rows that libvips gathers before an encoder.
+    /// Bytes of the rows that libvips buffers before encoding.
     private var writtenRows: Int { renditions.map { Self.rows(512, of: $0.output) }.max() ?? 0 }
 
     /// Bytes of some rows; of small pictures no more than so many times all.

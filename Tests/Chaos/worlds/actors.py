@@ -31,7 +31,7 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
         self.touched = set()
         self.things, self.held, self.below = [], [], []
         self.kills = self.worker_kills = self.bytes = self.steps = 0
-        # Steps that found nothing to do, as the kill of a worker where none works.
+        # Steps that found nothing to do, such as the kill of a worker where none works.
         self.vain = 0
         # When the writer of each set has written last, and the longest time between two of its changes.
         self.progress = {}

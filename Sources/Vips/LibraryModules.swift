@@ -7,12 +7,17 @@ enum LibraryModules {
     /// Lets libvips find none when it starts.
     static func leaveOut() {
         // `VIPSHOME` overrides the folder that modules are loaded from.
-        guard getenv(home) == nil, folder != nil, open != nil else { return }
+        guard !hasHome, folder != nil, open != nil else { return }
         setenv(home, nowhere, 1)
     }
 
     /// Whether libvips has found none, so that each is loaded when it is needed.
     static var areLeftOut: Bool { getenv(home).map { String(cString: $0) == nowhere } ?? false }
+
+    /// Whether this process was told where libvips is, or has told it.
+    static var hasHome: Bool { getenv(home) != nil }
+
+    static func removeHome() { unsetenv(home) }
 
     /// The variable that says where libvips is installed; it looks for modules in the folder `lib` of that.
     private static let home = "VIPSHOME"

@@ -19,6 +19,9 @@ package enum VipsLibrary {
         // not, and are emulated then.
         let mayUseVectors = hasCompiledVectors || maySystemMapCode
         if !mayUseVectors { setenv("ORC_CODE", "emulate", 1) }
+        // libvips sets the variable by itself, which would have the processes that this one starts load all modules.
+        let hadHome = LibraryModules.hasHome
+        defer { if !hadHome { LibraryModules.removeHome() } }
         guard vips_init("imagemill") == 0 else { throw VipsError.failed(operation: "init") }
         g_log_set_default_handler(
             { domain, level, text, _ in GLibLog.shared.add(domain: domain, level: level, text: text) }, nil)

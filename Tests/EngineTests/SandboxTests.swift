@@ -164,7 +164,12 @@ import Vips
         }
     }
 
-    @Test func `a worker that saves JPEG XL cannot load it`() async throws {
+    // Where `VIPSHOME` is set, libvips loads all its modules when it starts, else with the first that needs them.
+    @Test(arguments: [false, true])
+    func `a worker that saves JPEG XL cannot load it`(hasHome: Bool) async throws {
+        let home = getenv("VIPSHOME").map { String(cString: $0) }
+        if hasHome { setenv("VIPSHOME", "/usr", 1) } else { unsetenv("VIPSHOME") }
+        defer { if let home { setenv("VIPSHOME", home, 1) } else { unsetenv("VIPSHOME") } }
         let runner = try CommandRunner()
         try await runner.save("a.jxl", as: "jxlsave_target", [("effort", 3)]) {
             try TestPicture.make(width: 16, height: 8) { x, _ in [UInt8(x), 0, 0] }

@@ -37,6 +37,20 @@ import Vips
         #expect(read.exit == 0, "\(read.errors)")
     }
 
+    // Where `VIPSHOME` is set, libvips loads all its modules when it starts.
+    @Test(arguments: ["", "VIPSHOME=/usr "])
+    func `with 'format: same' a source in JPEG XL stays JPEG XL`(variable: String) async throws {
+        try await runner.save("in/a.jxl", as: "jxlsave_target", [("effort", 3)]) {
+            try TestPicture.make(width: 32, height: 20) { x, y in [UInt8(x * 7), UInt8(y * 11), 90] }
+        }
+        let text = "renditions: { a: { stages: [ { rotate: { angle: 90 } } ], save: { format: same } } }"
+        try runner.folder.write(text, to: "p.yaml")
+        let result = try await runner.shell("\(variable)$IMAGEMILL run p.yaml in -o out --allow jxl")
+        #expect(result.exit == 0, "\(result.errors)")
+        let size = try await runner.inspect("out/a.jxl", by: "jxlload_source") { ($0.width, $0.height) }
+        #expect(size == (20, 32))
+    }
+
     @Test func `a picture keeps its profile in JPEG XL with profile keep`() async throws {
         try await runner.save("in/a.png", as: "pngsave_target") {
             try TestPicture.make(width: 32, height: 32) { _, _ in [230, 60, 40] }.iccTransform(to: .p3, input: .srgb)

@@ -246,7 +246,9 @@ package struct LoadedPipeline: Sendable {
         let read = (formats + assets.compactMap(\.message.format)).filter { !$0.isOnRequest }.map {
             $0.declaration.module
         }
-        let saved = file.renditions.map { $0.save.format.declaration.separateEncoder?.module }
+        let saved = file.renditions.flatMap { $0.separatelyEncodedFormats(of: formats) }.map {
+            $0.declaration.separateEncoder?.module
+        }
         return WorkerKind(
             drawsText: file.drawsText, drawsSVG: assets.contains { $0.message.format == .svg },
             format: formats.first(where: \.isOnRequest),

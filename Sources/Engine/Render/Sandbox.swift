@@ -47,6 +47,8 @@ package struct Sandbox {
     /// Loads a module, while this process may open the files of libraries.
     static func load(_ module: CodecModule) {
         VipsLibrary.loadModule(module.rawValue)
+        // What came with it is not blocked yet.
+        VipsLibrary.blockUntrusted()
         if module == .heif { findCodecsOfHEIF() }
     }
 

@@ -38,6 +38,12 @@ package struct Rendition: Sendable {
         return rendition
     }
 
+    /// The formats that it may be saved in, of those that need an encoder of their own, for sources of some formats.
+    package func separatelyEncodedFormats(of sources: [SourceFormat]) -> [OutputFormat] {
+        let formats = isLikeSource ? OutputFormat.allCases.filter { sources.contains($0.asSource) } : [save.format]
+        return formats.filter { $0.declaration.separateEncoder != nil }
+    }
+
     /// Its title in messages: `photo`, `photo 320w`.
     package var title: String { name + (width.map { " \($0)w" } ?? "") }
 }

@@ -321,10 +321,6 @@ struct TextTests {
             "the font 'Nope, None of These' is not installed"
         ),
         ("text: { text: '\(manyUnknown)', font: test.ttf, size: 4 }", .missingGlyphs, "and 10 more; boxes"),
-        (
-            "text: { text: '\(String(repeating: "i", count: 20_001))', font: test.ttf, size: 1, tile: true }", .textCut,
-            "20000"
-        ),
         ("text: { text: Hi, font: No Such Family }", .fontReplaced, "the font 'No Such Family' is not installed"),
         ("text: { text: Hж, font: test.ttf }", .missingGlyphs, "'Imagemill Test' lacks ж"),
         ("text: { text: \"\u{10FFF0}\", font: test.ttf }", .missingGlyphs, "no font has"),

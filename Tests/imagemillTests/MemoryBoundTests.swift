@@ -20,7 +20,8 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     var head = ""
 
     enum SourceFile: String {
-        case png, interlaced, jpeg, progressive, cmyk, webp, losslessWebP, gif, tiff, tiles, strip, avif, deepAVIF
+        case png, interlaced, palette, jpeg, progressive, cmyk, webp, losslessWebP, gif, tiff, tiles, strip, avif,
+            deepAVIF
         case svg, pdf
         /// Floating-point Lab, and one color.
         case lab, plain
@@ -190,7 +191,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(stages: "grayscale", width: 24_000, height: 1000, source: .jpeg, save: "{ format: tiff }"),
         MemoryCase(
             stages: "resize: { size: 1000x }", width: 24_000, height: 1000, source: .lab, save: "{ format: jpeg }"),
-        MemoryCase(stages: "sharpen", width: 24_000, height: 2000, source: .lab, save: "{ format: tiff }"),
+        MemoryCase(stages: "sharpen", width: 24_000, height: 1600, source: .lab, save: "{ format: tiff }"),
         MemoryCase(
             stages: "resize: { size: 1000x }", width: 4500, height: 3000, source: .lab, save: "{ format: jpeg }"),
         // JPEG XL, whose encoder keeps what repeats from effort 7 on.
@@ -212,6 +213,21 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(
             stages: "crop: { width: 50%, height: 50%, anchor: attention }", width: 6000, height: 4000, source: .jpeg,
             save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "crop: { width: 50%, height: 50%, anchor: attention }", width: 6000, height: 4000, source: .cmyk,
+            save: "{ format: jpeg }"),
+        MemoryCase(stages: "trim", width: 4000, height: 3000, source: .progressive, save: "{ format: jpeg }"),
+        MemoryCase(stages: "trim", width: 4000, height: 3000, source: .webp, save: "{ format: jpeg }"),
+        MemoryCase(stages: "trim", width: 4000, height: 3000, source: .avif, save: "{ format: jpeg }"),
+        MemoryCase(stages: "trim", width: 4000, height: 3000, save: "{ format: jpeg }"),
+        // Pixels that are indices are decoded row by row.
+        MemoryCase(
+            stages: "resize: { size: 500x }", width: 5000, height: 3600, source: .palette, save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "rotate: { angle: 90 }", width: 3000, height: 2000, source: .palette, save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "resize: { size: 500x }", width: 5000, height: 3600, kind: PictureKind(hasAlpha: true),
+            source: .palette, save: "{ format: tiff }"),
         // A mask that is larger than the result.
         MemoryCase(
             stages: "mask: { image: asset.png } }, { resize: { size: 50% }", width: 4000, height: 3000, source: .jpeg,
@@ -504,6 +520,10 @@ extension MemoryCase.SourceFile {
         case .png, .plain: (saver, options, name) = ("pngsave_target", [("compression", 1)], "a.png")
         case .interlaced:
             (saver, options, name) = ("pngsave_target", [("compression", 1), ("interlace", true)], "a.png")
+        case .palette:
+            (saver, options, name) = (
+                "pngsave_target", [("compression", 1), ("palette", true), ("effort", 1), ("dither", 0.0)], "a.png"
+            )
         case .jpeg: (saver, options, name) = ("jpegsave_target", [], "a.jpg")
         case .progressive: (saver, options, name) = ("jpegsave_target", [("interlace", true)], "a.jpg")
         case .cmyk: (saver, options, name) = ("jpegsave_target", [], "a.jpg")

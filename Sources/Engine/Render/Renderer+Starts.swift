@@ -9,7 +9,7 @@ extension Renderer {
     func wholePicture(_ source: ProbedSource) throws -> Frames {
         let opened = try source.reopened(shrink: 1, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance)
         let timing = FrameTiming(opened.image, plan)
-        let picture = try source.decoded(opened, shrink: 1, .held)
+        let picture = try source.decoded(opened, shrink: 1, plan.source.isReadOutOfOrder ? .held : .streamed)
         return try frames(of: converted(turned(picture, timing)).picture.inMemory(), timing)
     }
 

@@ -142,6 +142,13 @@ struct PipelineGroup: ParameterGroup {
         )
         checkNames(&p)
         SetRules(kind: source, shared: stages.uses, renditions: renditions.renditions).check(&p)
+        for use in stages.uses {
+            for field in use.stage.texts.flatMap(\.emptyBeforeRenditions) {
+                p.problem(
+                    position: use.position,
+                    "\(field) has no value in shared stages; move '\(use.name)' into the renditions")
+            }
+        }
         if source == .set && profile == .keep {
             p.problem(at: "profile", "the members of a set may have different profiles; remove 'profile: keep'")
         }

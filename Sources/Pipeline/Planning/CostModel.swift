@@ -24,6 +24,8 @@ package struct CostModel {
 
     /// Bytes of the rows that libvips buffers after decoding, in the decoder's own bands and depth.
     private var decodedRows: Int {
+        // What is in memory is read from there.
+        guard !source.isUnpackedAtOnce else { return 0 }
         var delivered = decoded.resized(to: loadedSize)
         delivered.depth = source.depth
         // Extra bands are decoded too, and removed afterwards.
@@ -35,8 +37,12 @@ package struct CostModel {
         return Self.rows(1024 * bytes / delivered.depth.bytes, of: delivered, atMost: 4) / delivered.bands * bands
     }
 
-    /// Bytes of the rows that libvips buffers before encoding.
-    private var writtenRows: Int { renditions.map { Self.rows(512, of: $0.output) }.max() ?? 0 }
+    /// Bytes of the rows that libvips buffers before encoding, unless the encoder takes all of them at once.
+    private var writtenRows: Int {
+        renditions.map {
+            $0.rendition.save.encoding.takesWhole($0.output) ? 0 : Self.rows(512, of: $0.output)
+        }.max() ?? 0
+    }
 
     /// Bytes of some rows; of small pictures no more than so many times all.
     private static func rows(_ count: Int, of picture: PictureInfo, atMost times: Int = 2) -> Int {
@@ -54,9 +60,11 @@ package struct CostModel {
     func looking(along path: [PlannedStage]) -> Int {
         guard let last = path.lastIndex(where: { $0.stage.needsMeasurement }) else { return 0 }
         let whole = decoded.bytes
-        // In its own colors, then turned, and in those that stages work in. What is unpacked at once has only one of them.
-        let copy = isConverted || source.orientation > 1 || !source.isUnpackedAtOnce ? whole : 0
-        let decoding = [decoder(shrink: 1), delivered(decoded.size)].reduce(copy, saturating)
+        // As the decoder delivers it, and upright in the colors that stages work in, unless that changes nothing.
+        let isDelivered = source.isUnpackedAtOnce || source.isReadOutOfOrder || source.format.declaration.deliversWhole
+        let isCopied = isConverted || source.orientation > 1 || !source.isUnpackedAtOnce
+        let pictures = saturating(isDelivered ? delivered(decoded.size) : 0, isCopied ? whole : 0)
+        let decoding = saturating(decoder(shrink: 1), pictures)
         let before = HeldPictures.held(by: path[..<last], isInputHeld: true)
         let rows = HeldPictures.rows(of: [path[last].input, path[last].input], in: path[last])
         let seen = last == 0 ? 0 : path[last].input.bytes

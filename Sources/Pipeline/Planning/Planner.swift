@@ -312,8 +312,8 @@ package struct Planner: Sendable {
         _ source: SourceFacts, _ decoded: PictureInfo, shared: [PlannedStage], renditions: [RenditionPlan],
         _ sharing: Sharing
     ) -> LoadPlan {
-        // Turning and mirroring upside down need the last rows first; frames are cut out of one tall picture.
-        let readsOutOfOrder = source.orientation > 2 || decoded.frames > 1
+        // Frames are cut out of one tall picture.
+        let readsOutOfOrder = source.isReadOutOfOrder || decoded.frames > 1
         let first = shared.first ?? renditions.first?.steps.first
         let isReadAgain = shared.isEmpty && renditions.count > 1
         let beginning: Beginning =

@@ -163,7 +163,7 @@ extension Planner {
         }
         let firsts = shared.first.map { [$0] } ?? own.compactMap(\.first)
         let isReadAgain = own.filter { !$0.isEmpty }.count > 1
-        let isHeld = facts.orientation > 2 || isReadAgain || firsts.contains { !$0.plan.isStreaming }
+        let isHeld = facts.isReadOutOfOrder || isReadAgain || firsts.contains { !$0.plan.isStreaming }
         let load = LoadPlan(shrinks: factors, loadsAllFrames: false, beginning: isHeld ? .held : .streamed)
         return MemberPlan(facts: facts, load: load, decoded: decoded, shared: shared, own: own)
     }

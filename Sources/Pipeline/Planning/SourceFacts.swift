@@ -26,8 +26,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var metadataBytes = 0
     /// Bytes of the colour profile.
     package var profileBytes = 0
-    /// What the codec's own header says, for HEIC, AVIF and WebP: its decoder allocates by that. Nil if nothing is
-    /// known.
+    /// What the codec's own header says, for HEIC, AVIF, WebP, PNG and JPEG: its decoder allocates by that. Nil if
+    /// nothing is known.
     package var coded: CodedPicture?
     /// The parts that a TIFF is stored in. Nil if nothing is known.
     package var parts: StoredParts?
@@ -55,6 +55,9 @@ package struct SourceFacts: Hashable, Sendable, Codable {
 
     /// Pixels as a person sees them, the orientation applied.
     package var uprightSize: PixelSize { orientation >= 5 ? size.transposed : size }
+
+    /// Its first row as a person sees it is not the first one in the file: all of it is decoded to turn it upright.
+    package var isReadOutOfOrder: Bool { orientation > 2 }
 
     /// Whether a header can say this at all. A worker that a picture has taken over could claim anything.
     package var isPlausible: Bool {

@@ -98,6 +98,18 @@ package struct TextTemplate: Hashable, Sendable {
         }
     }
 
+    /// The fields, as they are written, that have a value only where it is known for which rendition they are.
+    var emptyBeforeRenditions: [String] {
+        parts.compactMap {
+            switch $0 {
+            case .field(.name(.rendition), nil, let written), .field(.name(.ext), nil, let written),
+                .field(.name(.scale), nil, let written):
+                written
+            default: nil
+            }
+        }
+    }
+
     package var needsMetadata: Bool { fields.contains(where: \.isOfMetadata) }
     package var needsHash: Bool {
         fields.contains { if case .name(.hash) = $0 { true } else { false } }
@@ -255,6 +267,7 @@ extension TextTemplate {
     }
 
     private static let cutText = "only the first \(longest) characters of the text are drawn"
+
     /// The words for metadata, where values are as they are.
     /// - Returns: also the fields that have neither a value nor a default.
     func stated(_ fields: TextFields, on size: PixelSize) -> (text: String, empty: [String]) {
@@ -311,6 +324,6 @@ extension TextTemplate {
         return String(kept)
     }
 
-    /// Unicode scalars that are drawn.
-    private static let longest = 20_000
+    /// The most Unicode scalars that are drawn.
+    package static let longest = 20_000
 }

@@ -64,6 +64,15 @@ struct TextDeclaration: Sendable {
         )
         outline = p.optional("outline", "A line around the letters.")
         shadow = p.optional("shadow", "A shadow of the letters.")
+        if text.written.allSatisfy(\.isWhitespace) {
+            p.problem(
+                inValueOf: "text", "'text' is empty: write the words to draw, such as \"© {artist|unknown}\"")
+        }
+        let count = text.written.unicodeScalars.count
+        if count > TextTemplate.longest {
+            p.problem(
+                inValueOf: "text", "'text' has \(count) characters, and at most \(TextTemplate.longest) are drawn")
+        }
         if isMarkup, let problem = text.markupProblem {
             p.problem(inValueOf: "text", "'text' is no markup: \(problem)")
         }

@@ -61,6 +61,23 @@ import Testing
         #expect(coded(SmallFiles.extendedWebP() + frame) == nil)
     }
 
+    @Test(
+        arguments: [
+            (8, 0, [], false), (16, 6, [], false), (8, 2, [], false), (4, 0, [], true), (8, 3, [], true),
+            (1, 3, [], true),
+            (8, 2, SmallFiles.chunk("tRNS", [0, 1, 0, 2, 0, 3]), true),
+        ] as [(UInt8, UInt8, [UInt8], Bool)])
+    func `a PNG with a palette, with parts of bytes or with one transparent color is indexed`(
+        bits: UInt8, colorType: UInt8, chunks: [UInt8], isIndexed: Bool
+    ) throws {
+        let header = SmallFiles.big(300, 4) + SmallFiles.big(200, 4) + [bits, colorType, 0, 0, 0]
+        let file = SmallFiles.pngSignature + SmallFiles.chunk("IHDR", header) + chunks
+        let source = ByteSource(file + SmallFiles.chunk("IDAT", [1, 2, 3]) + SmallFiles.chunk("IEND", []))
+        let picture = try #require(try PNGSource.structure.codedPicture(in: source))
+        #expect(picture.isIndexed == isIndexed && picture.size == PixelSize(300, 200))
+        #expect(picture.depth == (bits == 16 ? .sixteen : .eight))
+    }
+
     @Test(arguments: [
         // A strip without a number of rows is the only one.
         ([], PixelSize(300, 200), false, false, false),

@@ -13,7 +13,8 @@ package enum JPEGSource: SourceFormatDeclaration {
 
     /// The coefficients of the whole picture, 16 bits each, whatever the size of the result.
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
-        source.isInterlaced ? 2 * source.bands * source.size.area : 0
+        guard source.isInterlaced else { return 0 }
+        return (source.coded?.hasFullChroma == false ? 3 : 2 * source.bands) * source.size.area
     }
 }
 

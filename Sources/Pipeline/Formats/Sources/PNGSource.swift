@@ -8,11 +8,12 @@ package enum PNGSource: SourceFormatDeclaration {
     package static let unreadAnimation = "APNG"
 
     package static func isDecodedAsAWhole(_ source: SourceFacts) -> Bool {
-        source.isInterlaced || source.pixelBytes <= PNGOutput.mostBytesWhole
+        source.isInterlaced || isUnpackedAtOnce(source)
     }
 
     package static func isUnpackedAtOnce(_ source: SourceFacts) -> Bool {
-        !source.isInterlaced && isDecodedAsAWhole(source)
+        let isStoredAsDelivered = !source.isInterlaced && source.coded?.isIndexed != true
+        return isStoredAsDelivered && source.pixelBytes <= PNGOutput.mostBytesWhole
     }
 
     /// The file, its pixels as they are packed, in one piece, and the rows with their filters. The result comes after the

@@ -8,6 +8,8 @@ package struct CodedPicture: Hashable, Sendable, Codable {
     package var depth = BitDepth.eight
     /// Colour is stored at the full resolution of brightness (4:4:4). A WebP without losses stores RGB.
     package var hasFullChroma = false
+    /// The pixels of a PNG are indices of a palette, parts of a byte, or get their alpha channel from one color.
+    package var isIndexed = false
 
     package init(_ size: PixelSize) { self.size = size }
 }

@@ -41,6 +41,28 @@ struct JPEGMarkers: FileStructure {
         }
     }
 
+    /// Full chroma is all but half the rows and half the columns of it.
+    static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture? {
+        let (width, height) = try size(in: source)
+        var picture = CodedPicture(PixelSize(width, height))
+        picture.hasFullChroma = try samplingFactors(in: source) != [0x22, 0x11, 0x11]
+        return picture
+    }
+
+    /// The horizontal and vertical factors of each component, four bits each.
+    private static func samplingFactors(in source: ByteSource) throws(StructureError) -> [UInt8] {
+        var markers = try JPEGMarkers(of: source)
+        while try !isStartOfFrame(markers.next()) {}
+        _ = try markers.frameSize()
+        var factors: [UInt8] = []
+        for _ in 0..<(try markers.reader.byte()) {
+            try markers.reader.skip(1)
+            factors.append(try markers.reader.byte())
+            try markers.reader.skip(1)
+        }
+        return factors
+    }
+
     /// Some segment before the pixels has a part of a colour profile.
     static func hasProfile(_ source: ByteSource) throws(StructureError) -> Bool {
         var markers = try JPEGMarkers(of: source)

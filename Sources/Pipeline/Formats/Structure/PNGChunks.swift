@@ -21,6 +21,19 @@ struct PNGChunks: FileStructure {
         return (width, try chunks.reader.integer(bytes: 4))
     }
 
+    static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture? {
+        let (width, height) = try size(in: source)
+        var picture = CodedPicture(PixelSize(width, height))
+        var chunks = try PNGChunks(of: source)
+        _ = try chunks.next()
+        try chunks.reader.skip(8)
+        let (bits, colorType) = (try chunks.reader.byte(), try chunks.reader.byte())
+        picture.depth = bits > 8 ? .sixteen : .eight
+        let (palette, transparency) = (UInt8(3), try self.chunks(from: "tRNS", in: source))
+        picture.isIndexed = bits < 8 || colorType == palette || transparency != nil
+        return picture
+    }
+
     /// The animation control chunk counts the frames.
     static func hasHiddenFrames(_ source: ByteSource) throws(StructureError) -> Bool {
         guard var chunks = try chunks(from: "acTL", in: source) else { return false }

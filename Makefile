@@ -100,7 +100,7 @@ demo: build ## Makes sample pictures, runs a shipped pipeline over them, and say
 	@docs/demo/run.sh .build/release/imagemill demo
 
 test: deps ## Builds and runs all tests.
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 	@Tests/run
 
 explore: build ## Draws pipelines and pictures by SEEDS, such as 1-1000, and holds what they make against what is promised; a second or two for each.
@@ -118,7 +118,7 @@ explore-worlds: build ## Draws worlds for the drop folder by SEEDS, such as 1-60
 	@set -o pipefail; Tests/Chaos/explore --imagemill "$(BINARY)" --seeds "$(SEEDS)" --hours "$(HOURS)" 2>&1 | tee .build/explore-worlds.log || [ $$? = 77 ]
 
 test-systems: deps ## Runs all tests, or those of FILTER, on SYSTEMS (Debian 13) too, with their libraries, in roots made by debootstrap; as root. See docs/systems.md
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="debootstrap wget"
 	PACKAGES="$(DEBIAN_PACKAGES)" FILTER="$(FILTER)" Tests/Systems/suite $(SYSTEMS)
 

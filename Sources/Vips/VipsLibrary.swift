@@ -19,7 +19,8 @@ package enum VipsLibrary {
         // not, and are emulated then.
         let mayUseVectors = hasCompiledVectors || maySystemMapCode
         if !mayUseVectors { setenv("ORC_CODE", "emulate", 1) }
-        // libvips sets the variable by itself, which would have the processes that this one starts load all modules.
+        // libvips sets the variable by itself. Tests, which use libvips and start workers, would have those load all
+        // modules.
         let hadHome = LibraryModules.hasHome
         defer { if !hadHome { LibraryModules.removeHome() } }
         guard vips_init("imagemill") == 0 else { throw VipsError.failed(operation: "init") }

@@ -1,4 +1,4 @@
-// The record of an output folder: names, owners that are relative paths, and records of version 0.1.
+// The record of an output folder: names, and owners that are relative paths.
 import Foundation
 import GRDB
 import TestSupport
@@ -161,65 +161,6 @@ import Testing
         #expect(!location.isGone(BytePath("../in/b.jpg")))
         #expect(location.isGone(BytePath("../in/c.jpg")))
         #expect(location.isGone(BytePath("../pics/a.jpg")))
-    }
-
-    // MARK: - Records of version 0.1
-
-    /// Makes a record as version 0.1 did: without a version, with absolute paths.
-    private func oldRecord(withResults: Bool = true) throws {
-        try FileManager.default.createDirectory(
-            atPath: folder.path("out/.imagemill"), withIntermediateDirectories: true)
-        let database = try DatabaseQueue(path: folder.path("out/.imagemill/names.sqlite"))
-        let root = try #require(FileSystem.absolute(BytePath(folder.path))).text
-        try database.write { database in
-            try database.execute(sql: "CREATE TABLE names (name BLOB PRIMARY KEY, source BLOB NOT NULL) WITHOUT ROWID")
-            for index in 0..<200 {
-                try database.execute(
-                    sql: "INSERT INTO names VALUES (?, ?)",
-                    arguments: [Data("a\(index).webp".utf8), Data("\(root)/in/a\(index).jpg".utf8)])
-            }
-            guard withResults else { return }
-            try database.execute(
-                sql: """
-                    CREATE TABLE setups (id INTEGER PRIMARY KEY, parts TEXT NOT NULL UNIQUE);
-                    CREATE TABLE results (
-                        source BLOB PRIMARY KEY, relative BLOB NOT NULL, setup INTEGER NOT NULL, fingerprint BLOB NOT NULL, outputs BLOB NOT NULL,
-                        failure TEXT, document TEXT);
-                    """)
-            for (name, failure) in [("a0", nil), ("a1", "name-taken: the name belongs to '\(root)/in/b.jpg'")] {
-                try database.execute(
-                    sql: "INSERT INTO results VALUES (?, ?, 1, x'', x'', ?, '{}')",
-                    arguments: [Data("\(root)/in/\(name).jpg".utf8), Data("\(name).jpg".utf8), failure])
-            }
-        }
-        try database.close()
-    }
-
-    @Test(arguments: [true, false])
-    func `a record of version 0.1 is migrated: its owners become relative, and no absolute path is left in the file`(
-        withResults: Bool
-    ) throws {
-        try oldRecord(withResults: withResults)
-        let record = try OutboxRecord(location)
-        #expect(
-            try record.owners(of: paths("a7.webp"), in: outbox)[BytePath("a7.webp")]?.source == BytePath("../in/a7.jpg")
-        )
-        let sources = try record.database.read { try Data.fetchAll($0, sql: "SELECT source FROM results") }
-        #expect(sources == (withResults ? [Data("../in/a0.jpg".utf8)] : []))
-        record.close()
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("out/.imagemill/names.sqlite")))
-        #expect(bytes.range(of: Data(folder.path.utf8)) == nil)
-        // A second time there is nothing to do.
-        #expect(try OutboxRecord(location).names(of: BytePath("../in/a7.jpg"), in: outbox) == paths("a7.webp"))
-    }
-
-    @Test func `earlier results are found in a record of version 0.1 before it is migrated, in a dry run too`() throws {
-        try oldRecord()
-        let reader = try #require(ResultReader(location, isDryRun: true))
-        let results = reader.results(of: [BytePath("../in/a0.jpg"): 0, BytePath("../in/x.jpg"): 1], count: 2)
-        #expect(results.map { $0?.relative } == [BytePath("a0.jpg"), nil])
-        #expect(reader.owner(of: BytePath("a3.webp")) == BytePath("../in/a3.jpg"))
-        reader.close()
     }
 
     @Test func `a record that is no database, or of a newer version, is an error that names it`() throws {

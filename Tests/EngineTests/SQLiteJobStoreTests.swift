@@ -53,7 +53,7 @@ import Testing
                 try String.fetchOne(database, sql: "PRAGMA \($0)")
             }
         }
-        #expect(settings == ["2", "wal", "2", "2"])
+        #expect(settings == ["2", "wal", "2", "3"])
     }
 
     @Test func `copies of the files that are made while the ledger is open have all that was recorded`() throws {
@@ -215,15 +215,28 @@ import Testing
         }
     }
 
-    @Test func `a ledger of a newer version is refused and left as it is`() throws {
+    @Test(arguments: [(9, "a newer Imagemill (layout 9)"), (2, "an Imagemill that was not released (layout 2)")])
+    func `a ledger of another layout is refused and left as it is`(version: Int, writer: String) throws {
         do {
             let store = try open()
             _ = try store.offer([new("a")])
-            try store.change { try $0.execute(sql: "PRAGMA user_version = 9") }
+            try store.change { try $0.execute(sql: "PRAGMA user_version = \(version)") }
         }
         let error = #expect(throws: StoreError.self) { try open() }
         #expect(error?.kind == .tooNew)
-        #expect(error?.description.contains("was written by a newer Imagemill (layout 9)") == true)
+        #expect(error?.description.contains("was written by \(writer)") == true)
+    }
+
+    @Test func `the ledger takes no job in a state that there is not, and no half of a lease`() throws {
+        let store = try open()
+        _ = try store.offer([new("a")])
+        for change in ["state = 'lost'", "attempts = -1", "owner = 'x'", "is_set = 2"] {
+            #expect(throws: StoreError.self, "\(change)") {
+                try store.change { try $0.execute(sql: "UPDATE jobs SET \(change)") }
+            }
+        }
+        let states = try store.look { try String.fetchAll($0, sql: "SELECT state FROM jobs") }
+        #expect(states == ["offered"])
     }
 
     // MARK: - Inboxes with new names

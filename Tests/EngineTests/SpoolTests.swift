@@ -321,19 +321,6 @@ import Testing
         #expect(try folder.text("\(fixture.done)/trip/more/2.png") == "2")
     }
 
-    @Test
-    func `a set of version 0.1, which did not record what it was, goes back to the inbox, and does not fail`() throws {
-        try folder.write("1", to: "in/trip/1.png")
-        let set = try fixture.claimed("trip", isSet: true)
-        let job = Job(
-            id: set.id, inbox: set.inbox, path: set.path, isSet: false, observed: set.observed, originals: .move,
-            progress: set.progress,
-            recipe: set.recipe, offered: set.offered, changed: set.changed)
-        #expect(throws: StillWritten.self) { try fixture.open(job) }
-        #expect(
-            try spool.putBack(job, to: fixture.inbox)?.text == "trip" && fixture.list("in") == ["trip", "trip/1.png"])
-    }
-
     @Test(arguments: ["", "new", "changed", "torn"])
     func `with 'delete', another start deletes of a set what the one before had opened, and keeps the rest`(
         what: String

@@ -75,6 +75,31 @@ import Testing
         #expect(try filled("{scale}").empty == [] && bare("{scale}", fields(scale: 2)) == "@2x")
     }
 
+    @Test(arguments: [
+        ("© {title} by desk", "\u{200E}"), ("{title} (1 × 2) {stem}.jpg", "\u{200E}"), ("{title}: שם", "\u{200F}"),
+        ("Photo {title}", nil), ("{title}", nil), ("({title})", nil), ("{copyright}by desk", nil),
+    ])
+    func `the written words decide the direction of a line, and no value before them`(
+        text: String, mark: Unicode.Scalar?
+    ) throws {
+        let found = try filled(text, fields(title: "דוד"))
+        #expect(found.text.unicodeScalars.first { [0x200E, 0x200F].contains($0.value) } == mark)
+        #expect(mark == nil || found.text.unicodeScalars.first == mark && found.plain.unicodeScalars.first == mark)
+        let second = try filled("Abc\n" + text, fields(title: "דוד")).text.split(separator: "\n")
+        #expect(second.count == 2 && second[0] == "Abc" && (mark == nil || second[1].unicodeScalars.first == mark))
+        let marked = try filled("<b>{title}</b> 1", markup: true, fields(title: "דוד")).text
+        #expect(marked.unicodeScalars.first == "<")
+    }
+
+    @Test func `a default stands for what scale 1 does not say`() throws {
+        #expect(
+            try bare("[{scale|1x}]", fields(scale: 1)) == "[1x]" && bare("[{scale|1x}]", fields(scale: 2)) == "[@2x]")
+    }
+
+    @Test func `words that are written count, and fields do not`() throws {
+        #expect(try TextTemplate("ab{title|cd}{{").writtenCount == 5)
+    }
+
     @Test func `a very long value, and a very long text, are cut`() throws {
         let naming = NamingFacts(source: SourceName(BytePath("a.jpg")))
         let long = PictureWords(title: String(repeating: "x", count: 100_000))

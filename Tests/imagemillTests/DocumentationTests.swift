@@ -157,7 +157,7 @@ import Testing
             .filter { !Self.shots.contains($0) }
     }
 
-    @Test(arguments: ["README.md"] + Checkout.files(below: "docs", extension: "md"))
+    @Test(arguments: ["README.md", "CONTRIBUTING.md"] + Checkout.files(below: "docs", extension: "md"))
     func `every page and picture that a page links to is there`(page: String) throws {
         let folder = URL(fileURLWithPath: Checkout.path + "/" + page).deletingLastPathComponent().path
         let text = try Checkout.text(page)
@@ -170,6 +170,17 @@ import Testing
             let headings = there.split(separator: "\n").filter { $0.hasPrefix("#") }.map(Self.anchor)
             #expect(headings.contains(String(anchor)), "\(page): \(link.output.1)#\(anchor)")
         }
+    }
+
+    @Test func `the index of decisions has each of them, with its number and title`() throws {
+        let rows = try Checkout.files(below: "docs/decisions", extension: "md").filter { !$0.hasSuffix("README.md") }
+            .sorted().map { page in
+                let title = try Checkout.text(page).prefix { $0 != "\n" }.dropFirst(2).split(
+                    separator: ". ", maxSplits: 1)
+                return "| \(title[0]) | [\(title[1])](\(page.split(separator: "/")[2])) |"
+            }
+        let index = try Checkout.text("docs/decisions/README.md").split(separator: "\n").map(String.init)
+        #expect(index.filter { $0.hasPrefix("| ") }.dropFirst() == rows[...])
     }
 
     /// The anchor that a heading gets where pages are shown.

@@ -368,20 +368,6 @@ import Testing
         #expect(result.exit == 0, "\(result.errors)")
     }
 
-    @Test func `a record of an older version, which knew names only, is completed`() async throws {
-        let runner = try await doneOnce()
-        try await sql(
-            runner,
-            "drop table results; drop table setups; drop table grdb_migrations; drop index names_source; alter table names drop column contents"
-        )
-        #expect(
-            try await why(runner, "in/a.jpg")
-                == "in/a.jpg: would be done:\n  it was never done into this output folder\n")
-        #expect(try await run(runner).errors.hasPrefix("3 of 3 sources done"))
-        #expect(runner.files() == ["a.webp", "b.webp", "c.webp"])
-        #expect(try await run(runner).errors.hasPrefix("3 sources unchanged"))
-    }
-
     @Test(arguments: ["document = '{'", "document = '[]'", "document = null", "outputs = x'01'"])
     func `a result that cannot be read is made anew`(edit: String) async throws {
         let runner = try await doneOnce()

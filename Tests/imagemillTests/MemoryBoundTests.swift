@@ -220,6 +220,25 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(stages: "trim", width: 4000, height: 3000, source: .webp, save: "{ format: jpeg }"),
         MemoryCase(stages: "trim", width: 4000, height: 3000, source: .avif, save: "{ format: jpeg }"),
         MemoryCase(stages: "trim", width: 4000, height: 3000, save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "trim: { } }, { resize: { size: 200x }", width: 24_000, height: 1600,
+            kind: PictureKind(isDeep: true),
+            source: .tiff, save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "adjust: { auto: levels } }, { resize: { size: 200x }", width: 24_000, height: 1600, source: .cmyk,
+            save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "adjust: { auto: levels } }, { resize: { size: 200x }", width: 24_000, height: 1400, source: .lab,
+            save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "adjust: { auto: levels } }, { resize: { size: 200x }", width: 60_000, height: 640, source: .tiff,
+            save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "adjust: { auto: levels } }, { resize: { size: 200x }", width: 60_000, height: 640, source: .jpeg,
+            save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "trim: { } }, { resize: { size: 200x }", width: 16_000, height: 1200, source: .webp,
+            save: "{ format: jpeg }"),
         // Pixels that are indices are decoded row by row.
         MemoryCase(
             stages: "resize: { size: 500x }", width: 5000, height: 3600, source: .palette, save: "{ format: jpeg }"),

@@ -67,8 +67,7 @@ package final class DropFolder: Sendable {
         let policies = RetryPolicies(loaded)
         self.policies = policies
         store = try SQLiteJobStore(
-            state: loaded.state, policy: { policies[$0] }, inboxes: loaded.namesByPath,
-            outboxes: Dictionary(loaded.inboxes.map { ($0.outbox, $0.outboxKey) }) { first, _ in first })
+            state: loaded.state, policy: { policies[$0] }, inboxes: loaded.namesByPath)
         journal = try Journal(path: loaded.state.appending(BytePath("journal.jsonl")))
         self.observer = observer
         self.workers = workers

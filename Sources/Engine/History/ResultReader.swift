@@ -17,10 +17,9 @@ struct RecordedResult {
     let document: [UInt8]
 }
 
-/// An open record, as it is in the file: perhaps one of an older version, whose sources are absolute paths.
+/// An open record, as it is in the file.
 struct ResultReader: Sendable {
     private let database: DatabaseQueue
-    private let location: OutboxLocation
 
     /// - Returns: nil if there is no record, or one that cannot be read: the run itself will say so.
     init?(_ location: OutboxLocation, isDryRun: Bool) {
@@ -29,7 +28,6 @@ struct ResultReader: Sendable {
             (try? database.read { try $0.tableExists("results") }) == true
         else { return nil }
         self.database = database
-        self.location = location
     }
 
     func close() { try? database.close() }
@@ -47,7 +45,7 @@ struct ResultReader: Sendable {
             try database.read { database in
                 let rows = try Row.fetchCursor(database, sql: sql)
                 while let row = try rows.next() {
-                    guard let place = places[identity(BytePath(row.bytes(0)))] else { continue }
+                    guard let place = places[BytePath(row.bytes(0))] else { continue }
                     results[place] = RecordedResult(row)
                 }
             }
@@ -75,10 +73,8 @@ struct ResultReader: Sendable {
     func owner(of name: BytePath) -> BytePath? {
         let sql = "SELECT source FROM names WHERE name = ?"
         let owner = try? database.read { try Data.fetchOne($0, sql: sql, arguments: [Data(name.bytes)]) }
-        return owner.map { identity(BytePath([UInt8]($0))) }
+        return owner.map { BytePath([UInt8]($0)) }
     }
-
-    private func identity(_ source: BytePath) -> BytePath { source.isAbsolute ? location.identity(of: source) : source }
 }
 
 extension RecordedResult {

@@ -85,50 +85,24 @@ package final class OutboxRecord: NameStore {
 extension OutboxRecord {
     private static func migrate(_ database: DatabaseQueue, _ location: OutboxLocation) throws {
         var migrator = DatabaseMigrator()
-        // Version 0.1 made these tables without saying which version they have, and the oldest records have only the
-        // first one.
-        migrator.registerMigration("tables") { database in
+        migrator.registerMigration("record of names") { database in
             try database.execute(
                 sql: """
-                    CREATE TABLE IF NOT EXISTS names (name BLOB PRIMARY KEY, source BLOB NOT NULL) WITHOUT ROWID;
-                    CREATE TABLE IF NOT EXISTS setups (id INTEGER PRIMARY KEY, parts TEXT NOT NULL UNIQUE);
-                    CREATE TABLE IF NOT EXISTS results (
+                    CREATE TABLE names (name BLOB PRIMARY KEY, source BLOB NOT NULL, contents TEXT) WITHOUT ROWID;
+                    CREATE INDEX names_source ON names (source);
+                    CREATE TABLE setups (id INTEGER PRIMARY KEY, parts TEXT NOT NULL UNIQUE);
+                    CREATE TABLE results (
                         source BLOB PRIMARY KEY, relative BLOB NOT NULL, setup INTEGER NOT NULL, fingerprint BLOB NOT NULL, outputs BLOB NOT NULL,
                         failure TEXT, document TEXT);
-                    CREATE INDEX names_source ON names (source);
                     """)
-        }
-        migrator.registerMigration("relative sources") { database in
-            for table in ["names", "results"] { try makeRelative(table, in: database, at: location) }
-            // Their sentences name absolute paths too.
-            try database.execute(sql: "DELETE FROM results WHERE failure IS NOT NULL")
-        }
-        // Names that were recorded before have none, and are believed as they were.
-        migrator.registerMigration("contents of names") {
-            try $0.execute(sql: "ALTER TABLE names ADD COLUMN contents TEXT")
         }
         if try database.read(migrator.hasBeenSuperseded) {
             throw StoreError(
                 .tooNew,
-                "the record '\(location.record.printable)' was written by a newer Imagemill; install that one again, or choose another folder "
-                    + "with --state")
+                "the record '\(location.record.printable)' was written by a newer Imagemill, or by one that was not released; install that one "
+                    + "again, or choose another folder with --state")
         }
-        let isOld = try database.read { try $0.tableExists("names") && !migrator.hasCompletedMigrations($0) }
         try migrator.migrate(database)
-        // What was deleted stays in the file's free pages, and a folder that is published must not tell where it was
-        // made.
-        if isOld { try database.vacuum() }
-    }
-
-    /// Replaces absolute paths of sources, as version 0.1 wrote them, by paths from the output folder.
-    private static func makeRelative(_ table: String, in database: Database, at location: OutboxLocation) throws {
-        let sources = try Data.fetchAll(database, sql: "SELECT DISTINCT source FROM \(table)").map {
-            BytePath([UInt8]($0))
-        }
-        let update = try database.cachedStatement(sql: "UPDATE OR REPLACE \(table) SET source = ? WHERE source = ?")
-        for source in sources where source.isAbsolute {
-            try update.execute(arguments: [Data(location.identity(of: source).bytes), Data(source.bytes)])
-        }
     }
 }
 

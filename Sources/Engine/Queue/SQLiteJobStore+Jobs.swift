@@ -106,45 +106,62 @@ extension SQLiteJobStore {
     }
 }
 
+extension JobRecord {
+    fileprivate typealias Columns = [(name: String, value: (any DatabaseValueConvertible)?)]
+
+    /// What of a job's row never changes.
+    fileprivate var constantColumns: Columns {
+        [
+            ("id", job.id.text),
+            ("inbox", job.inbox),
+            ("path", job.path.blob),
+            ("offered", job.offered),
+        ]
+    }
+
+    /// What of a job's row can change.
+    fileprivate var changingColumns: Columns {
+        [
+            ("is_set", job.isSet),
+            ("device", Int64(bitPattern: job.observed.device)),
+            ("inode", Int64(bitPattern: job.observed.inode)),
+            ("bytes", job.observed.bytes),
+            ("modified", job.observed.modified),
+            ("keeps_original", job.keepsOriginal),
+            ("deletes_original", job.originals == .delete),
+            ("state", job.progress.state.rawValue),
+            ("attempts", job.progress.attempts),
+            ("ends", job.progress.ends),
+            ("not_before", job.progress.notBefore),
+            ("code", job.progress.failure?.code.rawValue),
+            ("stage", job.progress.failure?.stage),
+            ("message", job.progress.failure?.message),
+            ("detail", job.progress.failure?.detail),
+            ("recipe", job.recipe),
+            ("changed", job.changed),
+            ("owner", hold?.owner),
+            ("token", hold?.token),
+            ("lease_until", hold?.until),
+        ]
+    }
+}
+
 extension Database {
     fileprivate func insert(_ record: JobRecord) throws {
-        let job = record.job
-        let statement = try cachedStatement(
-            sql: """
-                INSERT INTO jobs (id, inbox, path, is_set, device, inode, bytes, modified, keeps_original, deletes_original,
-                    state, attempts, ends, not_before, recipe, offered, changed)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
-        try statement.execute(arguments: [
-            job.id.text, job.inbox, job.path.blob, job.isSet, Int64(bitPattern: job.observed.device),
-            Int64(bitPattern: job.observed.inode),
-            job.observed.bytes, job.observed.modified, job.keepsOriginal, job.originals == .delete,
-            job.progress.state.rawValue, job.progress.attempts, job.progress.ends,
-            job.progress.notBefore, job.recipe, job.offered, job.changed,
-        ])
+        let columns = record.constantColumns + record.changingColumns
+        let names = columns.map(\.name).joined(separator: ", ")
+        let places = databaseQuestionMarks(count: columns.count)
+        try cachedStatement(sql: "INSERT INTO jobs (\(names)) VALUES (\(places))")
+            .execute(arguments: StatementArguments(columns.map(\.value)))
     }
 
     /// Writes what can change in a job's row.
     /// - Parameter token: of the lease that was read with the row.
     fileprivate func write(_ record: JobRecord, token: String?) throws {
-        let (job, failure) = (record.job, record.job.progress.failure)
-        let statement = try cachedStatement(
-            sql: """
-                UPDATE jobs SET is_set = ?, device = ?, inode = ?, bytes = ?, modified = ?, keeps_original = ?, deletes_original = ?,
-                    state = ?, attempts = ?, ends = ?, not_before = ?, code = ?, stage = ?, message = ?, detail = ?, recipe = ?, changed = ?,
-                    owner = ?, token = ?, lease_until = ?
-                WHERE id = ? AND token IS ?
-                """)
-        try statement.execute(arguments: [
-            job.isSet, Int64(bitPattern: job.observed.device), Int64(bitPattern: job.observed.inode),
-            job.observed.bytes, job.observed.modified,
-            job.keepsOriginal, job.originals == .delete, job.progress.state.rawValue, job.progress.attempts,
-            job.progress.ends, job.progress.notBefore,
-            failure?.code.rawValue, failure?.stage,
-            failure?.message, failure?.detail, job.recipe, job.changed, record.hold?.owner, record.hold?.token,
-            record.hold?.until,
-            job.id.text, token,
-        ])
+        let columns = record.changingColumns
+        let changes = columns.map { $0.name + " = ?" }.joined(separator: ", ")
+        try cachedStatement(sql: "UPDATE jobs SET \(changes) WHERE id = ? AND token IS ?")
+            .execute(arguments: StatementArguments(columns.map(\.value) + [record.job.id.text, token]))
     }
 
     fileprivate func remove(_ id: JobID, token: String?) throws {

@@ -25,14 +25,12 @@ package final class SQLiteJobStore: JobStore {
     ///   - policy: of each inbox, by its name. It must not call the store.
     ///   - inboxes: the inboxes of the mill file: their names by their paths. One that was given another name takes
     ///     what is known of it along.
-    ///   - outboxes: the keys of output folders by their paths, for a ledger of version 0.1.
     ///   - patience: seconds to wait for another program that holds the file.
     ///   - memory: whether the folder's file system lets processes share memory; asked of the system if it is not said.
     /// - Throws: `SystemError` or `StoreError`.
     package init(
         state: BytePath, policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy,
-        inboxes: [BytePath: String] = [:],
-        outboxes: [BytePath: BytePath] = [:], patience: Double = 10,
+        inboxes: [BytePath: String] = [:], patience: Double = 10,
         memory: DatabaseFile.SharedMemory? = nil, clocks: Clocks = .system
     ) throws {
         try DurableFile.makeFolders(state)
@@ -48,8 +46,7 @@ package final class SQLiteJobStore: JobStore {
                 pragmas: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216", hasOneProcess: true,
                 memory: memory
             ) { [file] in try Self.prepare($0, file) }
-            try LedgerSchema.migrator(inboxes: inboxes, outboxes: outboxes).migrate(database)
-            try Self.makeShrinkable(database)
+            try LedgerSchema.migrator.migrate(database)
             clock = try database.write { try LedgerClock($0, clocks) }
             try record(inboxes: inboxes)
             try DurableFile.syncFolder(state)
@@ -62,22 +59,9 @@ package final class SQLiteJobStore: JobStore {
 
     private static func prepare(_ database: Database, _ file: BytePath) throws {
         let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        guard found <= LedgerSchema.version else { throw StoreError.tooNew(file, version: found) }
-        // Only a file without tables can be told; one of version 0.1 is written anew.
+        guard found == 0 || found == LedgerSchema.version else { throw StoreError.otherLayout(file, version: found) }
+        // Only a file without tables can be told.
         try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
-    }
-
-    /// Lets a ledger of version 0.1 give back the room of what was deleted in it. If the disk has no room for a second
-    /// copy, the next start tries again.
-    private static func makeShrinkable(_ database: DatabaseQueue) throws {
-        let incremental = 2
-        try database.writeWithoutTransaction { database in
-            guard try Int.fetchOne(database, sql: "PRAGMA auto_vacuum") != incremental else { return }
-            do {
-                try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
-            }
-        }
     }
 
     /// Records the inboxes of the mill file, by their paths. One that was given another name takes what is known of it

@@ -52,10 +52,11 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
                 + "no picture is in it, and what is in work/ is taken up again")
     }
 
-    static func tooNew(_ file: BytePath, version: Int) -> StoreError {
-        StoreError(
+    static func otherLayout(_ file: BytePath, version: Int) -> StoreError {
+        let writer = version > LedgerSchema.version ? "a newer Imagemill" : "an Imagemill that was not released"
+        return StoreError(
             .tooNew,
-            "the ledger '\(file.printable)' was written by a newer Imagemill (layout \(version)); install that one again, or give this one "
+            "the ledger '\(file.printable)' was written by \(writer) (layout \(version)); install that one again, or give this one "
                 + "a 'state' folder of its own")
     }
 

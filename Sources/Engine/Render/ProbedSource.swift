@@ -49,7 +49,8 @@ final class ProbedSource {
         let structure = facts.format.declaration.structure
         let own = try file.structureForDecoding { try? structure.statements(of: facts.page ?? 1, in: $0) }
         let png = try file.structureForDecoding { try? structure.pngFacts(in: $0) }
-        return try SourceMetadata(image, png: png ?? PNGFacts(), own: own ?? Statements())
+        let unread = try file.structureForDecoding { try? structure.unreadMetadata(of: facts.page ?? 1, in: $0) }
+        return try SourceMetadata(image, png: png ?? PNGFacts(), own: own ?? Statements(), unread: unread)
     }
 
     // MARK: - Opening

@@ -18,19 +18,22 @@ struct SourceMetadata {
     private let hasPosition: Bool
     /// EXIF has nothing but what stays by default.
     private let isEXIFOfOwner: Bool
+    /// What the file has and nobody reads, in words.
+    private let unread: [String]
 
     /// - Parameters:
     ///   - png: what our own code reads of a PNG.
     ///   - own: what the file states in tags of its format.
-    init(_ opened: Image, png: PNGFacts, own: Statements) throws(VipsError) {
+    ///   - unread: what else the file has, in words.
+    init(_ opened: Image, png: PNGFacts, own: Statements, unread: String?) throws(VipsError) {
         // libvips reads no blocks after the pixels, where ImageMagick puts them, and none of hexadecimal digits.
         let known = Set(MetadataBlock.allCases.filter { opened.has($0.field) })
-        let (unread, texts) = png.blocks(without: known, unpacked: Self.unpacked(opened))
+        let (missing, texts) = png.blocks(without: known, unpacked: Self.unpacked(opened))
         let image =
-            unread.isEmpty
+            missing.isEmpty
             ? opened
             : try opened.editingMetadata { editor in
-                for (block, bytes) in unread { editor.set(block.field, blob: bytes) }
+                for (block, bytes) in missing { editor.set(block.field, blob: bytes) }
             }
         let fields = image.fields.filter { $0.hasPrefix("exif-ifd") }
         let tags = Set(fields.map(Self.tag))
@@ -40,6 +43,9 @@ struct SourceMetadata {
         hasPosition = fields.contains { $0.hasPrefix("exif-ifd3-GPS") }
         var found: [MetadataBlock: [UInt8]] = [:]
         for block in MetadataBlock.allCases { found[block] = image.blob(block.field) }
+        // What does not fit one segment of a JPEG is in others, which libvips leaves out.
+        let isExtended = found[.xmp].map { String(decoding: $0, as: UTF8.self).contains("HasExtendedXMP") } ?? false
+        self.unread = [unread, isExtended ? "XMP above 64 KB" : nil].compactMap(\.self)
         // Renditions are upright.
         found[.xmp] = found[.xmp].map(uprightXMP)
         let telling = Set(MetadataBlock.allCases.filter { image.has($0.field) })
@@ -94,8 +100,13 @@ struct SourceMetadata {
         let format = encoder.format
         let selection = blocks.selection(
             rendition.keptMetadata, stating: rendition.statements, for: format.declaration)
-        let warnings = [selection.loss].compactMap(\.self).map { loss in
+        var warnings = [selection.loss].compactMap(\.self).map { loss in
             Warning(.metadataLost, "'\(rendition.title)': \(format.rawValue) files cannot be given \(loss)")
+        }
+        if [.all, .allButLocation].contains(rendition.keptMetadata) {
+            warnings += unread.map {
+                Warning(.metadataLost, "'\(rendition.title)': \($0) of the source is not read, so it is not kept")
+            }
         }
         if selection.isEmpty {
             if encoder.leavesMetadataOut && !keepsProfile { return (image, true, [], warnings) }

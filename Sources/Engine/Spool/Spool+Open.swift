@@ -21,7 +21,6 @@ extension Spool {
             guard let folder = try folders(of: job.id).job(job.id) else {
                 throw SystemError("find the source in the spool", code: ENOENT)
             }
-            // What is in the spool decides: version 0.1 did not record which jobs are sets.
             let isSet = try folder.status(Self.source)?.kind == .directory
             source =
                 isSet

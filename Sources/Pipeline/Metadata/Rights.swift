@@ -92,7 +92,8 @@ extension Rights {
             kept.append(clean)
             length += 1
         }
-        while let last = kept.last, last.properties.isWhitespace { kept.removeLast() }
+        // One that was cut keeps its length, by which it is known that it was.
+        while length < longestValue, let last = kept.last, last.properties.isWhitespace { kept.removeLast() }
         return kept.isEmpty ? nil : String(kept)
     }
 
@@ -106,7 +107,7 @@ extension Rights {
     private static func cleaned(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
         switch scalar.value {
         case 0x09, 0x0A: scalar
-        case 0x0D: "\n"
+        case 0x0D, 0x85: "\n"
         case 0x00...0x1F, 0x7F...0x9F, 0xFDD0...0xFDEF: nil
         case let value where value & 0xFFFE == 0xFFFE: nil
         default: scalar

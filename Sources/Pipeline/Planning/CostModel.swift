@@ -18,20 +18,23 @@ package struct CostModel {
 
     /// Bytes of memory that the worker needs at most.
     var memory: Int {
-        let parts = [keptAssets, Self.drawing(by: steps), decodedRows, writtenRows]
+        let parts = [keptAssets, Self.drawing(by: steps), decodedRows(loadedSize, 448), writtenRows]
         return saturating(Self.base, Self.withAssets(assets, parts.reduce(work, saturating)))
     }
 
     /// Bytes of the rows that libvips buffers after decoding, in the decoder's own bands and depth.
-    private var decodedRows: Int {
-        // What is in memory is read from there.
-        guard !source.isUnpackedAtOnce else { return 0 }
-        var delivered = decoded.resized(to: loadedSize)
+    /// - Parameters:
+    ///   - size: of the picture as it is decoded.
+    ///   - count: how many rows.
+    private func decodedRows(_ size: PixelSize, _ count: Int) -> Int {
+        var delivered = decoded.resized(to: size)
         delivered.depth = source.depth
         // Extra bands are decoded too, and removed afterwards.
         let bands = max(delivered.bands, source.bands)
+        // What is in memory is read from there.
+        let count = source.isUnpackedAtOnce ? count / 4 : count
         guard let bytes = source.parts?.sampleBytes, bytes > delivered.depth.bytes else {
-            return Self.rows(448, of: delivered) / delivered.bands * bands
+            return Self.rows(count, of: delivered) / delivered.bands * bands
         }
         // They are converted before any stage has them, with rows of their own.
         return Self.rows(1024 * bytes / delivered.depth.bytes, of: delivered, atMost: 4) / delivered.bands * bands
@@ -64,7 +67,8 @@ package struct CostModel {
         let isDelivered = source.isUnpackedAtOnce || source.isReadOutOfOrder || source.format.declaration.deliversWhole
         let isCopied = isConverted || source.orientation > 1 || !source.isUnpackedAtOnce
         let pictures = saturating(isDelivered ? delivered(decoded.size) : 0, isCopied ? whole : 0)
-        let decoding = saturating(decoder(shrink: 1), pictures)
+        // More rows than usual, since what is held is made of them as they come.
+        let decoding = [decoder(shrink: 1), decodedRows(decoded.size, 640)].reduce(pictures, saturating)
         let before = HeldPictures.held(by: path[..<last], isInputHeld: true)
         let rows = HeldPictures.rows(of: [path[last].input, path[last].input], in: path[last])
         let seen = last == 0 ? 0 : path[last].input.bytes

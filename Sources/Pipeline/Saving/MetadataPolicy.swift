@@ -113,7 +113,7 @@ package struct MetadataTexts: Sendable, Equatable {
                 let stated = template.stated(fields, on: size)
                 empty += stated.empty
                 guard stated.empty.isEmpty else { return nil }
-                if stated.text.unicodeScalars.count > Rights.longestValue {
+                if stated.isCut {
                     let cut =
                         field.isAddress
                         ? "has more than \(Rights.longestValue) characters and is left out"

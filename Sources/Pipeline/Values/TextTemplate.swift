@@ -110,6 +110,16 @@ package struct TextTemplate: Hashable, Sendable {
         }
     }
 
+    /// How many Unicode scalars are written in it, without fields.
+    package var writtenCount: Int {
+        parts.reduce(0) { count, part in
+            switch part {
+            case .literal(let words): count + words.unicodeScalars.count
+            case .field(_, let fallback, _): count + (fallback?.unicodeScalars.count ?? 0)
+            }
+        }
+    }
+
     package var needsMetadata: Bool { fields.contains(where: \.isOfMetadata) }
     package var needsHash: Bool {
         fields.contains { if case .name(.hash) = $0 { true } else { false } }
@@ -208,6 +218,12 @@ package struct TextFields: Sendable {
         if case .name(.scale) = field { return value }
         return value.flatMap { $0.isEmpty ? nil : $0 }
     }
+
+    /// The same, or the default.
+    fileprivate func value(of field: TextTemplate.Field, fallback: String?, on size: PixelSize) -> String? {
+        guard let value = value(of: field, on: size), !value.isEmpty || fallback == nil else { return fallback }
+        return value
+    }
 }
 
 /// A template with everything filled in.
@@ -228,13 +244,15 @@ extension TextTemplate {
     package func filled(_ fields: TextFields, on size: PixelSize, isMarkup: Bool) -> FilledText {
         var (text, plain, empty): (String, String, [String]) = ("", "", [])
         var cuts: [String] = []
+        var direction = WrittenDirection(isMarkup: isMarkup)
         for part in parts {
             switch part {
             case .literal(let words):
                 text += words
                 plain += words
+                direction.add(words)
             case .field(let field, let fallback, let written):
-                if let value = fields.value(of: field, on: size) {
+                if let value = fields.value(of: field, on: size), !value.isEmpty || fallback == nil {
                     let count = value.unicodeScalars.count
                     // Metadata are cut at the longest value where they are read.
                     let isLongest = field.isOfMetadata && count >= Rights.longestValue
@@ -250,14 +268,18 @@ extension TextTemplate {
                     }
                     text += isMarkup ? Self.escaped(clean) : clean
                     plain += clean
+                    direction.addValue()
                 } else if let fallback {
                     text += fallback
                     plain += fallback
+                    direction.add(fallback)
                 } else {
                     empty.append(written)
                 }
             }
         }
+        text = direction.applied(to: text)
+        plain = direction.applied(to: plain)
         // An escape has up to six characters.
         let most = isMarkup ? 6 * Self.longest : Self.longest
         if text.unicodeScalars.count > most, !cuts.contains(Self.cutText) { cuts.append(Self.cutText) }
@@ -269,21 +291,22 @@ extension TextTemplate {
     private static let cutText = "only the first \(longest) characters of the text are drawn"
 
     /// The words for metadata, where values are as they are.
-    /// - Returns: also the fields that have neither a value nor a default.
-    func stated(_ fields: TextFields, on size: PixelSize) -> (text: String, empty: [String]) {
-        var (text, empty): (String, [String]) = ("", [])
+    /// - Returns: also the fields that have neither a value nor a default, and whether a value is not all there.
+    func stated(_ fields: TextFields, on size: PixelSize) -> (text: String, empty: [String], isCut: Bool) {
+        var (text, empty, isCut): (String, [String], Bool) = ("", [], false)
         for part in parts {
             switch part {
             case .literal(let words): text += words
             case .field(let field, let fallback, let written):
-                if let words = fields.value(of: field, on: size) ?? fallback {
+                if let words = fields.value(of: field, fallback: fallback, on: size) {
                     text += words
+                    isCut = isCut || field.isOfMetadata && words.unicodeScalars.count >= Rights.longestValue
                 } else {
                     empty.append(written)
                 }
             }
         }
-        return (text, empty)
+        return (text, empty, isCut || text.unicodeScalars.count > Rights.longestValue)
     }
 
     /// A value within marks that keep its direction to itself. Marks that would close them are left out.
@@ -326,4 +349,60 @@ extension TextTemplate {
 
     /// The most Unicode scalars that are drawn.
     package static let longest = 20_000
+}
+
+/// The direction of each line of a text by the words that are written in it: a value that comes before them, whose letters
+/// may go the other way, decides nothing. https://www.unicode.org/reports/tr9/#P2
+private struct WrittenDirection {
+    private struct Line {
+        var mark: Unicode.Scalar?
+        var hasValue = false
+        /// A value comes before the first written letter.
+        var needsMark = false
+    }
+
+    private let isMarkup: Bool
+    private var lines = [Line()]
+    /// What comes next is within a tag.
+    private var isTag = false
+
+    init(isMarkup: Bool) { self.isMarkup = isMarkup }
+
+    mutating func addValue() { if !isTag { lines[lines.count - 1].hasValue = true } }
+
+    /// Adds words that are written in the template.
+    mutating func add(_ words: String) {
+        for scalar in words.unicodeScalars {
+            if isMarkup, scalar == "<" || scalar == ">" { isTag = scalar == "<" }
+            if scalar == "\n" { lines.append(Line()) }
+            guard !isTag, lines[lines.count - 1].mark == nil, scalar.properties.isAlphabetic else { continue }
+            lines[lines.count - 1].mark = scalar.isRightToLeft ? "\u{200F}" : "\u{200E}"
+            lines[lines.count - 1].needsMark = lines[lines.count - 1].hasValue
+        }
+    }
+
+    /// The text with a mark before each line that needs one.
+    func applied(to text: String) -> String {
+        guard lines.contains(where: \.needsMark) else { return text }
+        var result = String.UnicodeScalarView()
+        let parts = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            if index > 0 { result.append("\n") }
+            if lines.indices.contains(index), lines[index].needsMark, let mark = lines[index].mark {
+                result.append(mark)
+            }
+            result += part
+        }
+        return String(result)
+    }
+}
+
+extension Unicode.Scalar {
+    /// It is in a block of Hebrew, Arabic, Syriac or another script that is written from right to left.
+    fileprivate var isRightToLeft: Bool {
+        switch value {
+        case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x1_0800...0x1_0FFF, 0x1_E800...0x1_EFFF: true
+        default: false
+        }
+    }
 }

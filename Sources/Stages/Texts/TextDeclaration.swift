@@ -45,7 +45,8 @@ struct TextDeclaration: Sendable {
         lineSpacing = p.optional(
             "line-spacing", 1.25, in: 0.1...10, "From one baseline to the next, as a multiple of `size`.")
         maxWidth = p.optional(
-            "max-width", "Lines are broken there; a percentage is of the picture's width. Default: what `inset` leaves."
+            "max-width",
+            "Lines are broken there; a percentage is of the picture's width. Default: what `inset` and `padding` leave."
         )
         maxLines = p.optional(
             "max-lines", in: 1...1000,
@@ -68,10 +69,10 @@ struct TextDeclaration: Sendable {
             p.problem(
                 inValueOf: "text", "'text' is empty: write the words to draw, such as \"© {artist|unknown}\"")
         }
-        let count = text.written.unicodeScalars.count
-        if count > TextTemplate.longest {
-            p.problem(
-                inValueOf: "text", "'text' has \(count) characters, and at most \(TextTemplate.longest) are drawn")
+        // Tags are not drawn, so that more may be written.
+        let most = isMarkup ? 6 * TextTemplate.longest : TextTemplate.longest
+        if text.writtenCount > most {
+            p.problem(inValueOf: "text", "'text' has \(text.writtenCount) characters; at most \(most) are read")
         }
         if isMarkup, let problem = text.markupProblem {
             p.problem(inValueOf: "text", "'text' is no markup: \(problem)")

@@ -67,14 +67,14 @@ import Testing
             (1, 3, [], true),
             (8, 2, SmallFiles.chunk("tRNS", [0, 1, 0, 2, 0, 3]), true),
         ] as [(UInt8, UInt8, [UInt8], Bool)])
-    func `a PNG with a palette, with parts of bytes or with one transparent color is indexed`(
-        bits: UInt8, colorType: UInt8, chunks: [UInt8], isIndexed: Bool
+    func `a PNG with a palette, with parts of bytes or with one transparent color is changed by libpng`(
+        bits: UInt8, colorType: UInt8, chunks: [UInt8], isExpanded: Bool
     ) throws {
         let header = SmallFiles.big(300, 4) + SmallFiles.big(200, 4) + [bits, colorType, 0, 0, 0]
         let file = SmallFiles.pngSignature + SmallFiles.chunk("IHDR", header) + chunks
         let source = ByteSource(file + SmallFiles.chunk("IDAT", [1, 2, 3]) + SmallFiles.chunk("IEND", []))
         let picture = try #require(try PNGSource.structure.codedPicture(in: source))
-        #expect(picture.isIndexed == isIndexed && picture.size == PixelSize(300, 200))
+        #expect(picture.isExpanded == isExpanded && picture.size == PixelSize(300, 200))
         #expect(picture.depth == (bits == 16 ? .sixteen : .eight))
     }
 

@@ -11,7 +11,8 @@ package enum JPEGSource: SourceFormatDeclaration {
 
     package static func isDecodedAsAWhole(_ source: SourceFacts) -> Bool { source.isInterlaced }
 
-    /// The coefficients of the whole picture, 16 bits each, whatever the size of the result.
+    /// The coefficients of the whole picture, 16 bits each, whatever the size of the result: one and a half for a pixel
+    /// of 4:2:0.
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
         guard source.isInterlaced else { return 0 }
         return (source.coded?.hasFullChroma == false ? 3 : 2 * source.bands) * source.size.area

@@ -12,7 +12,7 @@ package enum PNGSource: SourceFormatDeclaration {
     }
 
     package static func isUnpackedAtOnce(_ source: SourceFacts) -> Bool {
-        let isStoredAsDelivered = !source.isInterlaced && source.coded?.isIndexed != true
+        let isStoredAsDelivered = !source.isInterlaced && source.coded?.isExpanded != true
         return isStoredAsDelivered && source.pixelBytes <= PNGOutput.mostBytesWhole
     }
 

@@ -1,15 +1,15 @@
-// What the codec's own headers say of the pictures in a HEIF, an AVIF or a WebP. Decoders allocate by these, whatever
-// the file's boxes say.
+// What the codec's own headers say of the pictures in a file. Decoders allocate by these, whatever the file's boxes say.
 
-/// The most that a decoder of HEIC, AVIF or WebP must hold at one time.
+/// The most that a decoder of HEIC, AVIF, WebP, PNG or JPEG must hold at one time.
 package struct CodedPicture: Hashable, Sendable, Codable {
     package var size: PixelSize
     /// The depth of its samples, which take two bytes from nine bits on.
     package var depth = BitDepth.eight
     /// Colour is stored at the full resolution of brightness (4:4:4). A WebP without losses stores RGB.
     package var hasFullChroma = false
-    /// The pixels of a PNG are indices of a palette, parts of a byte, or get their alpha channel from one color.
-    package var isIndexed = false
+    /// libpng changes the pixels of a PNG while it reads them: they are indices of a palette, parts of a byte, or get
+    /// their alpha channel from one color.
+    package var isExpanded = false
 
     package init(_ size: PixelSize) { self.size = size }
 }

@@ -24,6 +24,8 @@ package protocol FileStructure: Sendable {
     static func statements(of page: Int, in source: ByteSource) throws(StructureError) -> Statements
     /// The texts of a PNG, and its EXIF.
     static func pngFacts(in source: ByteSource) throws(StructureError) -> PNGFacts
+    /// Metadata of a page that nobody reads, in words; nil if there are none.
+    static func unreadMetadata(of page: Int, in source: ByteSource) throws(StructureError) -> String?
     /// The largest picture by the codec's own headers, if its decoder allocates by these.
     static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture?
     /// The strips or tiles that the pixels of a page are stored in, if its decoder holds some of them at a time.
@@ -46,6 +48,7 @@ extension FileStructure {
     package static func linkedFile(in source: ByteSource) -> String? { nil }
     package static func statements(of page: Int, in source: ByteSource) -> Statements { Statements() }
     package static func pngFacts(in source: ByteSource) -> PNGFacts { PNGFacts() }
+    package static func unreadMetadata(of page: Int, in source: ByteSource) -> String? { nil }
     package static func codedPicture(in source: ByteSource) -> CodedPicture? { nil }
     package static func storedParts(of page: Int, in source: ByteSource) -> StoredParts? { nil }
     package static func scans(in source: ByteSource, atMost limit: Int) -> Int { 0 }

@@ -41,11 +41,12 @@ struct JPEGMarkers: FileStructure {
         }
     }
 
-    /// Full chroma is all but half the rows and half the columns of it.
+    /// Every sampling but 4:2:0 counts as full chroma: a bound for the decoder's memory.
     static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture? {
         let (width, height) = try size(in: source)
         var picture = CodedPicture(PixelSize(width, height))
-        picture.hasFullChroma = try samplingFactors(in: source) != [0x22, 0x11, 0x11]
+        let halvedBothWays: [UInt8] = [0x22, 0x11, 0x11]
+        picture.hasFullChroma = try samplingFactors(in: source) != halvedBothWays
         return picture
     }
 

@@ -30,7 +30,7 @@ struct PNGChunks: FileStructure {
         let (bits, colorType) = (try chunks.reader.byte(), try chunks.reader.byte())
         picture.depth = bits > 8 ? .sixteen : .eight
         let (palette, transparency) = (UInt8(3), try self.chunks(from: "tRNS", in: source))
-        picture.isIndexed = bits < 8 || colorType == palette || transparency != nil
+        picture.isExpanded = bits < 8 || colorType == palette || transparency != nil
         return picture
     }
 

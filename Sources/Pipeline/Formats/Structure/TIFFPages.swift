@@ -38,6 +38,12 @@ enum TIFFPages: FileStructure {
         Statements(try page(number, source), in: source)
     }
 
+    static func unreadMetadata(of number: Int, in source: ByteSource) throws(StructureError) -> String? {
+        let fields = try page(number, source).fields
+        let hasSome = fields[.exifDirectory] != nil || fields[.locationDirectory] != nil
+        return hasSome ? "EXIF in directories of its own" : nil
+    }
+
     /// libtiff gives the numbers of YCbCr without JPEG's compression as they are.
     static func refusal(of number: Int, in source: ByteSource) throws(StructureError) -> Failure? {
         let page = try page(number, source)

@@ -159,6 +159,39 @@ import Vips
         }
     }
 
+    @Test func `XMP in more than one segment is said to be lost where all is kept, and what is cut is said`()
+        async throws
+    {
+        let runner = try CommandRunner()
+        let namespaces =
+            "xmlns:dc='http://purl.org/dc/elements/1.1/' xmlns:xmpNote='http://ns.adobe.com/xmp/note/'"
+        let caption = String(repeating: "word ", count: 2000)
+        let packet = """
+            <x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\
+            <rdf:Description rdf:about='' \(namespaces) xmpNote:HasExtendedXMP='5806B2'><dc:description><rdf:Alt>\
+            <rdf:li xml:lang='x-default'>\(caption)</rdf:li></rdf:Alt></dc:description></rdf:Description></rdf:RDF></x:xmpmeta>
+            """
+        try await runner.save("in/a.jpg", as: "jpegsave_target") {
+            try TestPicture.solid([1, 2, 3], width: 20, height: 20).editingMetadata {
+                $0.set("xmp-data", blob: Array(packet.utf8))
+            }
+        }
+        try runner.folder.write(
+            """
+            renditions:
+              a: { save: { format: jpeg, metadata: keep } }
+              b: { save: { format: jpeg, metadata: { set: { title: "{caption}" } } } }
+            """, to: "p.yaml")
+        #expect(try await runner.run(["run", "p.yaml", "in", "-o", "out"]).exit == 0)
+        let warnings = try #require(try runner.report()["a.jpg"]?.warnings).map { "\($0.code): \($0.message)" }
+        #expect(
+            warnings.sorted() == [
+                "metadata-lost: 'a': XMP above 64 KB of the source is not read, so it is not kept",
+                "metadata-removed: 'b': XMP removed, all but copyright, artist and licence",
+                "text-cut: 'metadata': 'title' is cut after 4096 characters",
+            ])
+    }
+
     @Test func `what a field cannot fill is left as it was, and said; GIF cannot be given anything`() async throws {
         let runner = try CommandRunner()
         try await write(runner, to: "in/a.jpg")

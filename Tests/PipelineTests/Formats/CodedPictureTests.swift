@@ -90,10 +90,18 @@ import Testing
     ) throws {
         for order in [ByteOrder.little, .big] {
             let file = TIFFBuilder(order: order).file(extra: fields.map { TIFFBuilder.Field($0.0, 3, $0.1) })
+            #expect(try TIFFSource.structure.unreadMetadata(of: 1, in: ByteSource(file)) == nil)
             let parts = try #require(try TIFFSource.structure.storedParts(of: 1, in: ByteSource(file)))
             #expect(
                 parts
                     == StoredParts(size: size, areTiles: areTiles, arePacked: arePacked, haveOneBand: haveOneBand))
         }
+    }
+
+    @Test(arguments: [34_665, 34_853])
+    func `a TIFF with EXIF in a directory of its own has metadata that nobody reads`(tag: Int) throws {
+        let file = TIFFBuilder(order: .little).file(extra: [TIFFBuilder.Field(tag, 4, [8])])
+        let words = try TIFFSource.structure.unreadMetadata(of: 1, in: ByteSource(file))
+        #expect(words == "EXIF in directories of its own")
     }
 }

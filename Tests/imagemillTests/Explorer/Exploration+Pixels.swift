@@ -104,7 +104,9 @@ extension Exploration {
         if likeness.largest <= bound.steps || likeness.deviation <= limit { return nil }
         // A few pixels are all edge, where half a pixel of the source counts.
         let isTiny = min(output.entry.width, output.entry.height) < 8
-        if isTiny, bound.decibels != nil, likeness.largest <= 16 { return nil }
+        // Less than a block of an encoder is hardly more than one number, whose steps are large.
+        let isPartOfBlock = max(output.entry.width, output.entry.height) < 8
+        if isTiny, bound.decibels != nil, likeness.largest <= (isPartOfBlock ? 32 : 16) { return nil }
         // What the encoder loses of two pictures that are nearly the same may be twice what it loses of one.
         let loss = try await loss(of: output)
         guard let loss else {

@@ -43,10 +43,10 @@ class Drawing:
         kinds = {
             self.drop: 12, self.heavy: 2, self.bad: 1.6, self.wild: 0.8, self.folder: 1, self.thing: 1, self.drop_again: 2.5,
             self.foreign: 1.5, self.change_foreign: 0.5, self.remove_output: 0.6, self.kill: 2, self.kills: 1, self.hit_worker: 1,
-            self.stop: 1, self.terminate: 0.8, self.reload: 1.2, self.full: 0.6, self.away: 0.8, self.faults: 3 if self.world.has_fuse else 0,
+            self.stop: 1, self.terminate: 0.8, self.reload: 1.2, self.full: 0.6, self.away: 0.8, self.faults: 3 if self.world.has_faults else 0,
             self.ledger: 0.7, self.retry: 0.6, self.ask: 1, self.clock: 2.5 if self.world.clock else 0, self.mount_below: 0.5,
             self.obstacle: 0.6, self.policy_while_busy: 0.8, self.foreign_while_down: 0.8, self.copy_and_lose: 0.8, self.save_over: 0.8,
-            self.hang_at_start: 1 if self.world.has_fuse else 0, self.pause: 0.6}
+            self.hang_at_start: 1 if self.world.has_faults else 0, self.pause: 0.6}
         self.drop()
         for _ in range(self.dice.randrange(12, 26)):
             self.dice.choices(list(kinds), list(kinds.values()))[0]()

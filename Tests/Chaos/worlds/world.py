@@ -50,6 +50,11 @@ class World:
         return "fuse" in self.kinds
 
     @property
+    def has_faults(self):
+        """Calls can fail and hang. On the disk of the state folder they cannot: there a full disk is the only trouble."""
+        return "fuse" in (self.inbox, self.outbox)
+
+    @property
     def who(self):
         """The drop folders: those of the daemons, and the other one."""
         return ["anna", "ben"][:self.daemons] + (["other"] if self.other else [])
@@ -95,10 +100,14 @@ def draw(seed):
     state = kind(fuse=False) if state_apart else None
     has_fuse = "fuse" in (inbox, outbox)
     daemons = 2 if dice.random() < 0.35 else 1
-    return World(
+    world = World(
         seed=seed, originals=dice.choice(["move", "move", "keep", "delete"]), sets=dice.random() < 0.3, inbox=inbox, outbox=outbox, state=state,
         inside=layout == "inside", daemons=daemons, same_name=dice.random() < 0.6, shared_outbox=dice.random() < 0.7, other=dice.random() < 0.6,
         hooks=dice.random() < 0.5, isolate=dice.random() < 0.15, collision=dice.choice(["version"] * 8 + ["fail", "overwrite"]),
         limits=dice.random() < 0.3, workers=dice.choice([1, 2, 2, 3]), attempts=dice.choice([3, 3, 20]),
         user="root" if has_fuse or dice.random() < 0.6 else "nobody", clock=dice.random() < 0.1, cache=dice.random() < 0.2,
         http=dice.random() < 0.3, reports=dice.choice(["folder", "beside"]), attributes=dice.random() < 0.75, noreplace=dice.random() < 0.75)
+    # Dice of its own, so that all else of a seed stays.
+    if state_apart and random.Random("state %d" % seed).random() < 0.35:
+        world = dataclasses.replace(world, state="fuse", user="root")
+    return world

@@ -19,6 +19,14 @@ import Testing
         #expect(read(file.descriptor, &byte, 1) == 1 && byte == UInt8(ascii: "7"))
     }
 
+    // Otherwise a disk that fails between two looks at a header makes a good picture corrupt.
+    @Test func `a header that cannot be read a second time is no damage of the picture`() throws {
+        let folder = try TemporaryFolder()
+        let file = try OpenFile.unreadable([1, 2, 3], in: folder)
+        let failure = #expect(throws: Failure.self) { try file.structureForDecoding { $0.read(0, 3) } }
+        #expect(failure?.code == .changedWhileRead)
+    }
+
     @Test func `a read that fails is not the end of the file`() throws {
         let folder = try TemporaryFolder()
         let file = try OpenFile.unreadable(Array("0123".utf8), in: folder)

@@ -70,7 +70,7 @@ install: ## Installs program, units, pipelines, manual, completions and document
 	chmod -R u=rwX,go=rX "$(DESTDIR)$(DATADIR)"
 	@# As they are here, so that their links to each other hold.
 	install -d "$(DESTDIR)$(DOCDIR)/docs"
-	install -m 644 README.md CHANGELOG.md LICENSE "$(DESTDIR)$(DOCDIR)/"
+	install -m 644 README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE "$(DESTDIR)$(DOCDIR)/"
 	cp -R $(addprefix docs/,architecture.md clusters.md failures.md glossary.md operations.md security.md systems.md decisions guide images reference schema) "$(DESTDIR)$(DOCDIR)/docs/"
 	install -d "$(DESTDIR)$(DOCDIR)/deploy"
 	cp -R $(addprefix deploy/,aws-batch compose.yaml container grafana kubernetes mill.yaml prometheus slurm systemd) "$(DESTDIR)$(DOCDIR)/deploy/"

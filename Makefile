@@ -190,7 +190,7 @@ test-cluster: ## Runs batches of ICONS on a real Slurm on this machine: a contro
 
 sanitize: deps ## Runs the tests of the engine under the thread sanitizer.
 	@# Without those that start workers: these live under a limit of address space, and the sanitizer needs more than any.
-	$(SWIFT) test --sanitize=thread --scratch-path .build/thread --no-parallel --filter EngineTests --skip BadWorkerTests
+	$(SWIFT) test --sanitize=thread --scratch-path .build/thread --no-parallel --filter '(System|Render|Engine)Tests' --skip BadWorkerTests
 
 bench-dashboard: build ## Measures what it costs to look at a drop folder: throughput with the dashboard open, CPU of an idle one.
 	@$(MAKE) --no-print-directory deps DEBIAN_PACKAGES="libvips-tools libjpeg-turbo-progs imagemagick python3-venv"

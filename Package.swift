@@ -40,18 +40,27 @@ let package = Package(
         .target(name: "Typesetting", dependencies: ["CPango"], swiftSettings: settings),
         .target(name: "Stages", dependencies: ["Pipeline", "Typesetting", "Vips"], swiftSettings: settings),
         .target(
+            name: "System", dependencies: ["CCrypto", "CDeflate", "CLinux", "Pipeline"], swiftSettings: settings),
+        .target(name: "Messages", dependencies: ["CLinux", "Pipeline", "System"], swiftSettings: settings),
+        .target(
+            name: "Render",
+            dependencies: [
+                "CDeflate", "CJPEG", "CLinux", "CPNGFilter", "CWebP", "Messages", "Pipeline", "Stages", "System",
+                "Typesetting", "Vips",
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Engine",
             dependencies: [
-                "CCrypto", "CDeflate", "CJPEG", "CLinux", "CPNGFilter", "CWebP", "Pipeline", "Stages",
-                "Typesetting", "Vips",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "CLinux", "Messages", "Pipeline", "Stages", "System", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "imagemill",
             dependencies: [
-                "CEmptyICU", "Engine", "Pipeline", "Stages", "Vips",
+                "CEmptyICU", "Engine", "Pipeline", "Render", "Stages", "System",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -64,19 +73,29 @@ let package = Package(
             ].map { .embedInCode($0) },
             swiftSettings: settings
         ),
-        .target(name: "TestSupport", dependencies: ["Vips"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(name: "TestSupport", dependencies: ["System", "Vips"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "VipsTests", dependencies: ["CResample", "CVips", "Vips", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "Stages"], swiftSettings: settings),
         .testTarget(
             name: "StagesTests", dependencies: ["Stages", "TestSupport", "Typesetting"], swiftSettings: settings),
+        .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "RenderTests",
+            dependencies: ["CJPEG", "Messages", "Pipeline", "Render", "Stages", "System", "TestSupport", "Vips"],
+            swiftSettings: settings),
         .testTarget(
             name: "EngineTests",
-            dependencies: ["CJPEG", "Engine", "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            dependencies: [
+                "Engine", "Messages", "Pipeline", "Render", "Stages", "System", "TestSupport", "Vips",
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
-            name: "imagemillTests", dependencies: ["imagemill", "Engine", "Pipeline", "Stages", "TestSupport", "Vips"],
+            name: "imagemillTests", dependencies: [
+                "imagemill", "Engine", "Messages", "Pipeline", "Render", "Stages", "System", "TestSupport", "Vips",
+            ],
             swiftSettings: settings),
     ]
 )
@@ -86,7 +105,9 @@ if Context.environment["IMAGEMILL_FUZZER"] != nil {
     let parsed = settings + [.unsafeFlags(["-parse-as-library"])]
     package.targets.append(
         .executableTarget(
-            name: "Fuzz", dependencies: ["CDeflate", "CLinux", "Engine", "Pipeline", "Stages", "Vips"],
+            name: "Fuzz", dependencies: [
+                "CDeflate", "CLinux", "Engine", "Messages", "Pipeline", "Render", "Stages", "System", "Vips",
+            ],
             path: "Tests/Fuzz", exclude: ["run"],
             swiftSettings: parsed))
 }

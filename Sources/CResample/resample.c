@@ -12,14 +12,14 @@ typedef uint16_t shorts16 __attribute__((vector_size(32), aligned(2)));
 // Macros: a function that takes or gives vectors is called differently with and without wide registers.
 #define load(address) (*(const floats16 *) (address))
 #define store(address, value) (*(floats16 *) (address) = (value))
-// Vectors of sums that are kept in registers at once.
-#define VECTORS 2
 #define EACH_VECTOR(v) _Pragma("unroll") for (int v = 0; v < VECTORS; v++)
 
 // a += b × c rounds twice, also where the processor could do it in one instruction that rounds once: every processor
 // makes the same bits.
 #pragma STDC FP_CONTRACT OFF
 
+// VECTORS of sums are kept in registers at once.
+#define VECTORS 2
 #define NAME(x) baseline_##x
 #define TARGET
 #include "loops.h"
@@ -30,30 +30,37 @@ typedef uint16_t shorts16 __attribute__((vector_size(32), aligned(2)));
 #define NAME(x) avx2_##x
 #define TARGET AVX2_TARGET
 #include "loops.h"
+#undef NAME
+#undef TARGET
+#undef VECTORS
+#define VECTORS 4
+#define NAME(x) avx512_##x
+#define TARGET AVX512_TARGET
+#include "loops.h"
 #endif
 
 void cresample_widen(CInstructions use, CResampleRow row, const void *in, float *out)
 {
-    CALL(use, widen, row, in, out);
+    CALL_WIDE(use, widen, row, in, out);
 }
 
 void cresample_sum_rows(
     CInstructions use, float *sum, int adds, const float *rows, size_t stride, const float *weights,
     int row_count, size_t count)
 {
-    CALL(use, sum_rows, sum, adds, rows, stride, weights, row_count, count);
+    CALL_WIDE(use, sum_rows, sum, adds, rows, stride, weights, row_count, count);
 }
 
 void cresample_mean_rows(
     CInstructions use, const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels,
     float *out)
 {
-    CALL(use, mean_rows, rows, stride, row_count, shrink, bands, pixels, out);
+    CALL_WIDE(use, mean_rows, rows, stride, row_count, shrink, bands, pixels, out);
 }
 
 void cresample_scale_rows(
     CInstructions use, CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out,
     float *scratch)
 {
-    CALL(use, scale_rows, taps, row, in, out, scratch);
+    CALL_WIDE(use, scale_rows, taps, row, in, out, scratch);
 }

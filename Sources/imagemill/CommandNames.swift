@@ -2,6 +2,7 @@
 import ArgumentParser
 import Engine
 import Pipeline
+import System
 
 enum CommandNames {
     /// What other programs call these commands.

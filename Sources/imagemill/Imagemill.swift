@@ -1,6 +1,9 @@
 import ArgumentParser
 import Engine
 import Glibc
+import Render
+import Stages
+import System
 
 /// The program. Started by its supervisor it is a worker; started by a person, a command.
 @main
@@ -42,6 +45,12 @@ struct Imagemill {
         fflush(nil)
         _exit(0)
     }
+}
+
+/// The program's version, and in a second line those of the libraries that it works with here.
+var versionText: String {
+    imagemillVersion + "\n"
+        + (["libvips \(LibraryVersions.libvips)"] + LibraryVersions.codecsWithAbilities).joined(separator: ", ")
 }
 
 extension Imagemill {
@@ -100,7 +109,7 @@ extension Rendering {
         }
         // More than run at once are started when they are needed, if they are.
         let ready = Self.copiesWorkers ? min(workerCount(for: preparation), Machine.cores) : 0
-        let workers = WorkerPool(ready: ready)
+        let workers = WorkerPool(copies: (ready, Worker.run))
         do {
             // Swift's concurrency would wait forever for threads that the system refuses.
             try checkThreads(Self.fewestThreads)

@@ -3,6 +3,7 @@ import ArgumentParser
 import Engine
 import Pipeline
 import Stages
+import System
 
 /// The file that a plan is drawn into.
 struct PlanSheetFile {

@@ -1,5 +1,6 @@
 // A plan for people, as a table, and for programs, as JSON.
 import Pipeline
+import System
 
 struct PlanTable {
     let plan: SourcePlan

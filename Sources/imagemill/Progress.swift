@@ -3,6 +3,7 @@ import Engine
 import Glibc
 import Pipeline
 import Synchronization
+import System
 
 /// Shows a run on standard error.
 final class Progress: BatchObserver {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Engine
 import Pipeline
+import System
 
 /// What a file that a command writes is.
 enum ReplacedFile: String {

@@ -1,6 +1,7 @@
 // The last lines of a run: what was done, and what deserves a look.
 import Engine
 import Pipeline
+import System
 
 /// What a run says at its end.
 struct RunSummary {

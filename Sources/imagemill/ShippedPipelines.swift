@@ -2,6 +2,7 @@
 import Engine
 import Glibc
 import Pipeline
+import System
 
 enum ShippedPipelines {
     /// Their names, sorted; none if they are not installed.

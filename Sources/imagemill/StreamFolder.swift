@@ -2,6 +2,7 @@
 import Engine
 import Glibc
 import Pipeline
+import System
 
 /// A folder of this run alone, below the one for temporary files.
 final class StreamFolder: Sendable {

@@ -1,6 +1,7 @@
 // The abilities of a terminal: whether it can go back, which letters it has, and how much fits into a line.
 import Engine
 import Glibc
+import System
 
 enum Terminal {
     /// Whether a descriptor is a terminal that understands control sequences.

@@ -3,6 +3,7 @@ import Pipeline
 import Testing
 
 @testable import Engine
+@testable import System
 
 @Suite struct AnswerStateTests {
     private func at(_ seconds: Double) -> Moment { Moment(nanoseconds: 1_000_000_000_000 + Int64(seconds * 1e9)) }

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 
 @Suite struct BadWorkerTests {
     /// Runs `p.yaml` over `in`.

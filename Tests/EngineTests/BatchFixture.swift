@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 
 @testable import Engine
+@testable import System
 
 /// Gathers the reports of a run.
 final class ReportCollector: BatchObserver {

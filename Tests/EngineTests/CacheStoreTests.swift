@@ -6,6 +6,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 @Suite struct CacheStoreTests {
     private let folder: TemporaryFolder

@@ -9,6 +9,8 @@ import Testing
 import Vips
 
 @testable import Engine
+@testable import Messages
+@testable import System
 
 @Suite struct ChangedSourceTests {
     /// When the worker stops.

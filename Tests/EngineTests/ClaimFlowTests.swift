@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 
 @Suite struct ClaimFlowTests {
     /// Claims whatever is in the inbox, and lets it leave, until it is stopped.

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import Engine
+@testable import System
 
 @Suite struct ClockWatchTests {
     @Test func `a jump is noticed once, forward and back; small corrections and the time that passes are none`() {

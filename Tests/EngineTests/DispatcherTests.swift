@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 
 @Suite struct DispatcherTests {
     /// A dispatcher whose lanes hand over what they get, and hold it until they may go on.

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 @Suite struct DropFolderIdentityTests {
     private let folder: TemporaryFolder

@@ -8,6 +8,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 @Suite struct DropFolderTests {
     /// Notes what was put off, and for how long.

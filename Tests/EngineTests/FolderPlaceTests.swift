@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import System
 
 @Suite struct FolderPlaceTests {
     /// A folder whose ancestors are the numbers, the nearest first.

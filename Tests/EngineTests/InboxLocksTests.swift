@@ -6,6 +6,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 /// Each `InboxLocks` is another program's: the system tells locks apart by open files.
 @Suite struct InboxLocksTests {

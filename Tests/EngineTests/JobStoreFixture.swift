@@ -5,6 +5,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 /// The kinds of stores. Whatever is added here has to pass `JobStoreTests`.
 enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 @Suite struct JobStoreTests {
     private let failure = Failure(.workerCrashed, stage: "render", "too slow", detail: "60 s")

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 
 @Suite struct LedgerClockTests {
     private let folder: TemporaryFolder

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 @Suite struct LedgerSizeTests {
     /// `make chaos` asks for the size of five years; the ordinary tests have a tenth of it.

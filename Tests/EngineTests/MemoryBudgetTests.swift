@@ -2,6 +2,8 @@ import Synchronization
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 
 @Suite struct MemoryBudgetTests {
     /// Who has got memory so far.

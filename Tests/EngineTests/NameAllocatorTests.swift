@@ -6,6 +6,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 /// A record of names in memory that counts what it is asked.
 private final class TestNames: NameStore {

@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Messages
 @testable import Pipeline
+@testable import System
 
 @Suite final class OrderedNamesTests: Sendable {
     private let names = OrderedNames()

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 @Suite struct OutputCheckTests {
     private func plan(_ format: String) throws -> RenditionPlan {

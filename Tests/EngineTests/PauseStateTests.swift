@@ -2,6 +2,7 @@
 import Testing
 
 @testable import Engine
+@testable import System
 
 @Suite struct PauseStateTests {
     @Test func `a pause that comes again is logged less often and lasts longer, but a repair is soon noticed`() {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 @Suite struct ReportFilesTests {
     private let folder: TemporaryFolder

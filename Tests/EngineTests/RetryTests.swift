@@ -5,6 +5,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 @Suite struct RetryTests {
     @Test func `a picture whose end is missing is tried at once`() async throws {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 @Suite struct SQLiteJobStoreTests {
     private let folder: TemporaryFolder

@@ -6,6 +6,9 @@ import Testing
 import Vips
 
 @testable import Engine
+@testable import Messages
+@testable import Render
+@testable import System
 
 @Suite struct SandboxTests {
     private static let everything = [

@@ -7,7 +7,9 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Messages
 @testable import Pipeline
+@testable import System
 
 @Suite struct SharedCacheTests {
     private func renditions(_ cache: SharedCache) -> Int? { cache.use { try $0.statistics().renditions } }

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import System
 
 @Suite struct ShelfPruningTests {
     private let folder: TemporaryFolder

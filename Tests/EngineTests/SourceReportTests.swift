@@ -3,7 +3,9 @@ import FoundationEssentials
 import Testing
 
 @testable import Engine
+@testable import Messages
 @testable import Pipeline
+@testable import System
 
 @Suite struct SourceReportTests {
     private var full: SourceReport {

@@ -4,6 +4,8 @@ import Synchronization
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 
 @Suite struct SpareWorkerTests {
     private final class Starts: Sendable {

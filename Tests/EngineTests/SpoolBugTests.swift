@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import System
 
 @Suite struct SpoolBugTests {
     private let fixture: SpoolFixture

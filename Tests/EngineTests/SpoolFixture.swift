@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import System
 
 /// An inbox `in` with its spool below `state`.
 struct SpoolFixture {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import System
 
 @Suite struct SpoolTests {
     private let fixture: SpoolFixture

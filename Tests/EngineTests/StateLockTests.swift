@@ -5,6 +5,7 @@ import Testing
 
 @testable import Engine
 @testable import Pipeline
+@testable import System
 
 @Suite struct StateLockTests {
     @Test func `a second one is refused with the number of the first, until that is gone`() throws {

@@ -2,6 +2,7 @@
 import TestSupport
 
 @testable import Engine
+@testable import System
 
 struct SilentObserver: DropFolderObserver {
     func happened(_ event: DropFolderEvent, inbox: String) {}

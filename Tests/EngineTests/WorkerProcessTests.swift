@@ -6,6 +6,8 @@ import Synchronization
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 
 @Suite struct WorkerProcessTests {
     private func shell(_ line: String) -> WorkerCommand {

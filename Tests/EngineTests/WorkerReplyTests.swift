@@ -3,6 +3,7 @@ import Stages
 import Testing
 
 @testable import Engine
+@testable import Messages
 @testable import Pipeline
 
 @Suite struct WorkerReplyTests {

@@ -4,7 +4,10 @@ import CDeflate
 import CLinux
 import FoundationEssentials
 import Glibc
+import Messages
+import Render
 import Stages
+import System
 import Vips
 
 @testable import Engine

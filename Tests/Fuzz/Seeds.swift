@@ -1,6 +1,7 @@
 // A message of each case between supervisor and worker, for libFuzzer to begin with.
 import FoundationEssentials
 import Glibc
+import Messages
 
 @testable import Engine
 @testable import Pipeline

@@ -1,9 +1,10 @@
 // Small files that would take much memory or time: each ends as what it is, and the pictures after it are done.
-import Engine
 import Foundation
 import TestSupport
 import Testing
 import Vips
+
+@testable import imagemill
 
 @Suite struct BombTests {
     /// Writes the bombs of `make hostile` into `in`.

@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Messages
+@testable import System
+
 @Suite struct ChaosTests {
     private static let kills = Int(ProcessInfo.processInfo.environment["IMAGEMILL_KILLS"] ?? "") ?? 15
 

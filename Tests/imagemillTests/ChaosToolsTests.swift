@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct ChaosToolsTests {
     // MARK: - The checker of invariants
 

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import Vips
 
+@testable import Render
+
 @Suite struct ColourTests {
     /// Soft colours that every profile here can hold.
     private func picture() throws -> Image {

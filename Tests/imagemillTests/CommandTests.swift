@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct CommandTests {
     @Test func `plan shows every stage of every rendition as a table`() async throws {
         let runner = try CommandRunner()

@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Render
+
 @Suite struct DesktopThumbnailTests {
     private let pipeline = Checkout.path + "/pipelines/desktop-thumbnails.yaml"
 

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Render
 
 @Suite struct DoctorTests {
     @Test func `it tries formats in a worker, and names the limits with their defaults`() async throws {

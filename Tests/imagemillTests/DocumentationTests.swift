@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct DocumentationTests {
     @Test func `the generated reference is that of the code; if this fails, run 'make docs'`() async throws {
         let runner = try CommandRunner()

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import Vips
 
+@testable import Render
+
 /// A stage and the example that the reference shows for it.
 struct StageExample: Sendable, CustomStringConvertible {
     let name: String

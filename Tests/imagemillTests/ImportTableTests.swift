@@ -4,6 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 /// A table of docs/architecture.md: its first column is a name in backquotes, its last one lists names in backquotes or
 /// words.
 private struct ArchitectureTable {
@@ -28,7 +30,9 @@ private struct ArchitectureTable {
 }
 
 @Suite struct ImportTableTests {
-    private static let targets = ["Vips", "Pipeline", "Typesetting", "Stages", "Engine", "imagemill"]
+    private static let targets = [
+        "Vips", "Pipeline", "Typesetting", "Stages", "System", "Messages", "Render", "Engine", "imagemill",
+    ]
 
     /// The modules that a file imports, whatever comes before `import`.
     private func imports(_ path: String) throws -> [String] {

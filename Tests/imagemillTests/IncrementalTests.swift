@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Messages
+@testable import System
+
 @Suite struct IncrementalTests {
     /// Three pictures, rendered once with a pipeline that draws an asset.
     private func doneOnce(_ options: String...) async throws -> CommandRunner {

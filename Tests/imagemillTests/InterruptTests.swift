@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Messages
+@testable import System
+
 @Suite struct InterruptTests {
     /// A batch that takes far longer than any test may.
     private func startLongBatch(_ runner: CommandRunner) async throws -> RunningCommand {

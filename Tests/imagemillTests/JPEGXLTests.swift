@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import Vips
 
+@testable import Render
+
 @Suite struct JPEGXLTests {
     private let runner: CommandRunner
 

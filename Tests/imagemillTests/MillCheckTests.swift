@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct MillCheckTests {
     private func runner(_ mill: String, folders: [String] = ["in", "out"]) throws -> CommandRunner {
         let runner = try CommandRunner()

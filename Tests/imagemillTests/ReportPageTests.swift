@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 /// Pages for browsers: `imagemill report`, and `run --report page.html`. `Tests/Pages` opens them in one.
 @Suite struct ReportPageTests {
     /// What the page's script gets.

@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Messages
+@testable import System
+
 @Suite struct RunDurabilityTests {
     private let runner: CommandRunner
 

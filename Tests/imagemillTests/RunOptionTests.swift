@@ -4,6 +4,8 @@ import Pipeline
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct RunOptionTests {
     private func runner() async throws -> CommandRunner {
         let runner = try CommandRunner()

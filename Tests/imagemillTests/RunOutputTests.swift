@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct RunOutputTests {
     private func runner() async throws -> CommandRunner {
         let runner = try CommandRunner()

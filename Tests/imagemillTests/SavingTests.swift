@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import Vips
 
+@testable import Render
+
 @Suite struct SavingTests {
     /// Half transparent on the left, opaque on the right.
     private func translucent() throws -> Image {

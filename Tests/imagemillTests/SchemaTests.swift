@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct SchemaTests {
     /// A run with everything that a report can show: success, failure, warnings, a name that is no text.
     private func richReport(_ runner: CommandRunner) async throws {

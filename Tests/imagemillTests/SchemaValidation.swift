@@ -1,6 +1,8 @@
 // Documents held against the program's schemas by somebody else's validator.
 import TestSupport
 
+@testable import System
+
 extension CommandRunner {
     /// Validates a JSON or YAML document; prints what is wrong with it.
     private static let validator = """

@@ -4,6 +4,9 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Messages
+@testable import System
+
 @Suite struct ShardTests {
     /// Files of an output folder and their contents, without what Imagemill keeps there.
     private func renditions(_ runner: CommandRunner, in folder: String = "out") throws -> [String: [UInt8]] {

@@ -2,6 +2,8 @@
 import TestSupport
 import Testing
 
+@testable import Render
+
 /// A TIFF of one colour, and what is done with its pixels.
 private struct ChannelCase: Sendable, CustomTestStringConvertible {
     let photometric: Int

@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 /// Only root can become a user whose limit holds.
 @Suite(.enabled(if: geteuid() == 0)) struct ThreadLimitTests {
     private static let pipeline = """

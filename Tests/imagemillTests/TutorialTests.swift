@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Messages
+@testable import System
+
 @Suite struct TutorialTests {
     private static let shell = "imagemill() { '\(CommandRunner.executable)' \"$@\"; }; "
 

@@ -4,6 +4,9 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Messages
+@testable import System
+
 @Suite struct TwoRunsTests {
     @Test
     func `of two runs into one folder at once one does it, and the other ends with 75 and says who`() async throws {

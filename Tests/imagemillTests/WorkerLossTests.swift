@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Messages
+@testable import System
+
 @Suite struct WorkerLossTests {
     @Test
     func `a worker that is killed in mid-batch is replaced, and its source is rendered all the same`() async throws {

@@ -2,6 +2,7 @@
 import FoundationEssentials
 import GRDB
 import Pipeline
+import System
 
 /// One rendition in the cache.
 struct CacheEntry: Sendable, Equatable {

@@ -1,5 +1,6 @@
 // The name of a rendition in the cache: a digest of everything that decides its bytes.
 import Pipeline
+import System
 
 /// SHA-256 in hexadecimal.
 struct CacheKey: Hashable, Sendable {

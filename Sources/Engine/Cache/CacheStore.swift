@@ -4,6 +4,7 @@ import CLinux
 import Glibc
 package import Pipeline
 import Synchronization
+import System
 
 /// Why a folder is no cache that can be used.
 package struct CacheProblem: Error, CustomStringConvertible {

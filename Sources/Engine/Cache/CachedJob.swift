@@ -1,5 +1,7 @@
 // One source and the cache: which of its renditions are there, and what is kept of those that were made.
+import Messages
 import Pipeline
+import System
 
 /// The renditions of one source, as far as the cache knows them.
 struct CachedJob {

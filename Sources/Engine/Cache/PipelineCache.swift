@@ -1,6 +1,8 @@
 // The cache as one pipeline uses it: keys, what is kept beside a rendition, and planning without a worker.
 import FoundationEssentials
+import Messages
 import Pipeline
+import System
 
 /// What the cache keeps beside a rendition's bytes, so that a hit needs nobody to look at the source.
 struct CachedFacts: Codable, Sendable {

@@ -1,6 +1,8 @@
 // The cache as a run or a drop folder uses it: opened when it is first needed, and left alone after trouble.
+import Messages
 package import Pipeline
 import Synchronization
+import System
 
 /// A cache that several pipelines share. For any thread. Trouble with it fails no source: work goes on without it, also
 /// if its file system does not answer.

@@ -1,5 +1,6 @@
 // Where the folders of an inbox really are, whatever names and links lead there.
 import Pipeline
+import System
 
 /// The places of an inbox and of its outbox. A look at them waits for their file systems.
 package struct InboxPlaces: Sendable {

@@ -1,4 +1,5 @@
 import Pipeline
+import System
 
 /// The fonts of this system, as far as they decide what a text looks like. Which of them draws a character depends on
 /// all of them and on the settings of fontconfig, so that they count together.
@@ -6,7 +7,7 @@ enum InstalledFonts {
     /// The digest of the names, sizes and times of all files. Their contents are hundreds of megabytes on some systems.
     static func digest() -> String {
         let digest = Digest()
-        for folder in Sandbox.fontFolders where folder != Sandbox.fontCache { add(BytePath(folder), to: digest) }
+        for folder in FontFolders.all where folder != FontFolders.cache { add(BytePath(folder), to: digest) }
         return digest.finish()
     }
 

@@ -1,5 +1,6 @@
 // Finds the originals of finished sources, for pages that are made of a journal.
 package import Pipeline
+import System
 
 extension LoadedMill.Inbox {
     /// Versions of a name that are looked at: `photo.jpg`, `photo~2.jpg`, …

@@ -1,5 +1,6 @@
 // Reads a mill file with a deadline: it, a pipeline or an asset may be on a share that does not answer.
 import Glibc
+import System
 
 extension LoadedMill {
     /// How long the files may take to be read, in seconds.

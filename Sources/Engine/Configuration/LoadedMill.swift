@@ -2,6 +2,7 @@
 import Glibc
 package import Pipeline
 import Stages
+package import System
 
 /// Everything that is wrong with a mill file, its pipelines and its folders.
 package struct MillProblems: Error, Sendable, CustomStringConvertible {

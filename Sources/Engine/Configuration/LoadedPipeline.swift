@@ -1,7 +1,9 @@
 // A pipeline file with its assets, ready for jobs.
 import Glibc
+import Messages
 package import Pipeline
 import Stages
+import System
 
 /// A pipeline that has been read, with its assets open.
 package struct LoadedPipeline: Sendable {

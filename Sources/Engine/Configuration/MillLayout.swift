@@ -2,6 +2,7 @@
 import CLinux
 import Glibc
 import Pipeline
+import System
 
 /// A folder that need not be there yet, known by what is: names, links and mounts may all lie about what is inside of
 /// what.

@@ -1,6 +1,7 @@
 // The rights that a user lacks in the folders of a mill, so that `watch` could not start, or would pause at once.
 import Glibc
 package import Pipeline
+import System
 
 extension LoadedMill {
     /// The rights that this process's user lacks, a sentence each. Nothing is written, so a full disk, for instance, is

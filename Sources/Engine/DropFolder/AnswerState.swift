@@ -1,5 +1,6 @@
 // The state of the looks that show whether the file systems of an inbox answer. It reads no clock and no disk.
 import Pipeline
+import System
 
 /// The looks at the folders of one inbox that show whether they answer, one at a time.
 struct AnswerState {

@@ -1,6 +1,7 @@
 // A small picture of a failed source, for people who look at the failures.
 package import Pipeline
 import Synchronization
+import System
 
 extension DropFolder {
     /// What there is of a truncated picture is worth a look.

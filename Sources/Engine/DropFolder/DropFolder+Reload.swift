@@ -2,6 +2,7 @@
 import Glibc
 import Pipeline
 import Synchronization
+import System
 
 extension DropFolder {
     /// Puts another configuration to work; what runs goes on with the one that it began with. Waits, but for no file

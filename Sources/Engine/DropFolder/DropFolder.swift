@@ -1,7 +1,9 @@
 // The drop folder: inboxes, lanes and a housekeeper, from the start to the last job.
 import Glibc
+import Messages
 package import Pipeline
 import Synchronization
+package import System
 
 /// A drop folder at work. For any thread; calls that say so wait.
 package final class DropFolder: Sendable {

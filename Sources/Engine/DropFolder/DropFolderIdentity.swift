@@ -1,6 +1,7 @@
 // STATE/identity: how a drop folder knows its files in outboxes, whatever becomes of its ledger. The ledger has it too.
 import Glibc
 import Pipeline
+import System
 
 /// The identity of a drop folder: random, and the same for as long as its state folder is kept.
 enum DropFolderIdentity {

@@ -1,5 +1,6 @@
 // What the drop folder knows of itself at one moment.
 package import Pipeline
+package import System
 
 package struct DropFolderStatus: Sendable {
     package struct Inbox: Sendable {

@@ -2,8 +2,10 @@
 // records.
 import CLinux
 import Glibc
+import Messages
 import Pipeline
 import Synchronization
+import System
 
 /// The housekeeper of a drop folder, with a thread of its own. An inbox that needs something gets it on another thread,
 /// so that a file system that hangs keeps no other inbox waiting.

@@ -1,7 +1,9 @@
 // One inbox at work: its configuration, the jobs under way, and its pause.
 import Glibc
+import Messages
 import Pipeline
 import Synchronization
+import System
 
 /// An inbox of the drop folder. For any thread; its lock is never held for longer than a look into memory.
 final class InboxController: Sendable {

@@ -2,6 +2,7 @@
 import Glibc
 import Pipeline
 import Synchronization
+import System
 
 /// Takes up the jobs of one inbox. Doing it twice does no harm.
 struct InboxRecovery {

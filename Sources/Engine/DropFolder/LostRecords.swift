@@ -2,6 +2,7 @@
 import Glibc
 import Pipeline
 import Synchronization
+import System
 
 /// Whether the identity and the ledger were made at this start, and what that means if there are renditions already.
 /// For any thread.

@@ -1,5 +1,6 @@
 // The pause of one inbox: its reason, and the time of the next look. It reads no clock and no disk.
 import Pipeline
+import System
 
 /// The pause of an inbox, and how often it has come back.
 struct PauseState {

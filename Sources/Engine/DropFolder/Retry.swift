@@ -2,6 +2,7 @@
 import Glibc
 import Pipeline
 import Synchronization
+import System
 
 /// Moves failed sources back, each inbox on a thread of its own, so that one that hangs keeps no other waiting.
 package struct Retry {

@@ -1,6 +1,7 @@
 // The parts of a mill file that are looked up by an inbox's name.
 package import Pipeline
 import Synchronization
+import System
 
 /// How often the sources of each inbox are attempted. For any thread.
 final class RetryPolicies: Sendable {

@@ -2,6 +2,7 @@
 import Glibc
 import Pipeline
 import Synchronization
+import System
 
 /// The state folder as it was at the start, with the ledger in it. For any thread.
 final class StateFolder: Sendable {

@@ -1,5 +1,6 @@
 // The reasons to process a source again, as `imagemill run --why` prints them.
 package import Pipeline
+import System
 
 /// One reason to process a source that might have been skipped.
 package enum Change: Equatable, Sendable {

@@ -1,5 +1,6 @@
 // Tells renditions from sources if the output folder and the sources are in one tree.
 package import Pipeline
+import System
 
 /// Tells renditions in an output folder from other files: by what a file says of itself, and by the record.
 package struct OutputFolderFiles: Sendable {

@@ -2,6 +2,7 @@
 import FoundationEssentials
 import GRDB
 import Pipeline
+import System
 
 /// The result of a source in an earlier run. All of it comes from a file that others may have written to.
 struct RecordedResult {

@@ -1,8 +1,10 @@
 // Records the result of each source for the next run, in small batches.
 import FoundationEssentials
 import GRDB
+import Messages
 import Pipeline
 import Synchronization
+package import System
 
 /// A source that a run has finished with.
 package struct FinishedSource: Sendable {

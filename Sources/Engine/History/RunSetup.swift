@@ -1,6 +1,7 @@
 // The setup of a run: everything besides the sources that decides its results.
 package import Pipeline
-import Vips
+import Stages
+import System
 
 /// The pipeline, its assets, the engine and the options of a run. They are kept apart, so that a changed one can be
 /// named.
@@ -54,10 +55,4 @@ package struct RunSetup: Codable, Equatable, Sendable {
 }
 
 /// The versions that decide what pixels and files come out.
-let engineName = "imagemill \(imagemillVersion), libvips \(VipsLibrary.version)"
-
-/// The program's version, and in a second line those of the libraries that it works with here.
-package var versionText: String {
-    imagemillVersion + "\n"
-        + (["libvips \(VipsLibrary.version)"] + VipsLibrary.codecsWithAbilities).joined(separator: ", ")
-}
+let engineName = "imagemill \(imagemillVersion), libvips \(LibraryVersions.libvips)"

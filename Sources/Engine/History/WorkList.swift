@@ -1,5 +1,7 @@
 // The sources of a run that must be processed, and those that are skipped because nothing has changed.
+import Messages
 package import Pipeline
+import System
 
 /// A source that is skipped.
 package struct UnchangedSource: Sendable {

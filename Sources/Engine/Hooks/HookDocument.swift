@@ -1,6 +1,7 @@
 // The document a hook receives: on the standard input of a command, or in the body of a request.
 import FoundationEssentials
 import Pipeline
+import System
 
 /// The document of a hook. Its schema is in docs/schema/.
 struct HookDocument: Encodable {

@@ -1,6 +1,7 @@
 // What keeps hooks from running, as far as it is seen before one is needed.
 import Glibc
 package import Pipeline
+import System
 
 extension LoadedMill {
     /// Programs and files that hooks need and that are missing, each with its place in the mill file. No reason not to

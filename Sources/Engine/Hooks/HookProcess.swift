@@ -1,6 +1,7 @@
 // Runs a program of the user's, for a limited time. Whatever it has started ends with it.
-import Glibc
+package import Glibc
 import Pipeline
+import System
 
 /// A program that is started without a shell, in a process group of its own.
 struct HookProcess {

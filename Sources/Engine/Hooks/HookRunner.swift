@@ -1,6 +1,8 @@
 // Runs hooks in the background; no job waits for one.
 import Glibc
+import Messages
 package import Pipeline
+package import System
 
 /// A hook that did not succeed.
 package enum HookNews: Sendable {

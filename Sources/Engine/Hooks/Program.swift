@@ -1,6 +1,7 @@
 // Programs that others have installed, and what keeps the system from starting them.
 import Glibc
 import Pipeline
+import System
 
 /// A program as a hook names it.
 struct Program {

@@ -1,6 +1,7 @@
 // A webhook: the document, sent by POST with a signature.
 import Glibc
 import Pipeline
+import System
 
 /// A request to a receiver, made by curl, which knows about TLS, names and proxies.
 struct Webhook {

@@ -1,5 +1,6 @@
 // The folders that a walk keeps open.
 import Pipeline
+import System
 
 /// The folders that stay open after the walk, and from which sources are opened later. Their number is limited, since
 /// each takes a descriptor.

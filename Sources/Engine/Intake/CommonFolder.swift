@@ -1,5 +1,6 @@
 // The folder at which the relative paths of several roots begin.
 package import Pipeline
+import System
 
 /// The deepest folder that all roots are in: `photos` for `photos/a` and `photos/b/1.jpg`. It keeps sources of several
 /// roots apart.

@@ -1,6 +1,7 @@
 // The kernel's events of an inbox: one inotify watch for each folder, since inotify does not watch sub-folders.
 import Glibc
 import Pipeline
+import System
 
 /// An event in an inbox.
 enum FolderEvent: Equatable {

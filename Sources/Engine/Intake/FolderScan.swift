@@ -1,5 +1,6 @@
 // A scan of an inbox in small steps, so that a hundred thousand files neither fill the memory nor delay events.
 import Pipeline
+import System
 
 /// Walks through folders, a given number of names at a time. Used by one thread.
 final class FolderScan {

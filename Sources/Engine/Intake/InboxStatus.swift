@@ -1,5 +1,6 @@
 // The status of an inbox, and its notes for the log.
 package import Pipeline
+package import System
 
 /// How an inbox notices new files.
 package enum WatchingHow: Equatable, Sendable {

@@ -1,8 +1,10 @@
 // The thread that watches an inbox: it sleeps until there are events, requests, or something is due.
 import CLinux
 import Glibc
+import Messages
 package import Pipeline
 import Synchronization
+package import System
 
 /// Watches one inbox on a thread of its own, so that a file system that hangs stops only one inbox.
 package final class InboxWatcher: Sendable {

@@ -1,5 +1,6 @@
 // Files that a search and an inbox pass over: recognizably something else than pictures that are read.
 package import Pipeline
+import System
 
 /// Why a file that was found is no source.
 package enum NoPicture: Hashable, Sendable {

@@ -1,5 +1,6 @@
 // An offer: a source that intake considers complete, and the queue's answer to it.
 package import Pipeline
+package import System
 
 /// A source that is complete, as far as the inbox can tell. Whoever claims it checks that it is still the same.
 package struct Offer: Sendable, Equatable {

@@ -1,6 +1,7 @@
 // An opened set: every member was opened once and checked. Members are opened again when they are needed, because the
 // number of open files is limited.
 package import Pipeline
+import System
 
 /// A set of pictures that can all be read.
 package struct OpenedSet: Sendable {

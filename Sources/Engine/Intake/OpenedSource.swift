@@ -1,6 +1,7 @@
 // An opened source: a regular file, opened without waiting, that shows later whether somebody wrote to it.
 import Glibc
 package import Pipeline
+package import System
 
 /// A picture that is open for reading.
 package struct OpenedSource: Sendable {

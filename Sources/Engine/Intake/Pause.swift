@@ -1,6 +1,7 @@
 // A pause: why an inbox takes no sources for now.
 import Glibc
 import Pipeline
+package import System
 
 /// The reason for a pause. The list is closed: scripts rely on the words.
 package enum PauseReason: String, CaseIterable, Sendable, Codable {

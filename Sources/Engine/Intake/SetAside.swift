@@ -1,5 +1,6 @@
 // Blocked sources that take no room in memory: when to try each again.
 import Pipeline
+import System
 
 /// Remembers sources that the system refuses to let be taken, in a table of a fixed size. If two of them want one place,
 /// the one before is forgotten, and is tried again earlier.

@@ -1,6 +1,7 @@
 // Looks that take long, on a thread of their own: a set of a million files, a file of many gigabytes.
 import Pipeline
 import Synchronization
+import System
 
 /// Does the actions of `SourceTracker` for which the inbox's thread has no time, one after the other, so that the other
 /// sources of the inbox do not wait. For any thread; no call waits.

@@ -1,5 +1,6 @@
 // A source as intake found it, before it is opened.
 package import Pipeline
+package import System
 
 /// One source: a picture or a set, or something that is in the place of one.
 package struct SourceFile: Sendable {

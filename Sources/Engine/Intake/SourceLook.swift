@@ -2,6 +2,7 @@
 // and no link is followed.
 import Glibc
 import Pipeline
+import System
 
 /// What a look found.
 enum LookResult: Equatable {
@@ -213,11 +214,6 @@ struct SourceLook {
     private func folder(above path: BytePath) throws(SystemError) -> Directory {
         path.directory.bytes.isEmpty ? root : try root.folder(path.directory)
     }
-}
-
-extension SystemError {
-    /// The file, or a folder above it, is gone, or is a link by now.
-    var isAbsence: Bool { [ENOENT, ENOTDIR, ELOOP, ESTALE].contains(code) }
 }
 
 extension Examination {

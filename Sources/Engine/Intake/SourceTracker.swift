@@ -1,6 +1,7 @@
 // The state of all sources of an inbox. Pure: it is given events and the results of looks, and says where to look next
 // and what to offer.
 package import Pipeline
+package import System
 
 /// The number of sources in each phase, for the status.
 package struct TrackerCounts: Equatable, Sendable {

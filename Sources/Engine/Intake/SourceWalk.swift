@@ -1,6 +1,7 @@
 // The walk of `run` and of `shard`: it finds the sources below the paths that the user named.
 import Glibc
 package import Pipeline
+package import System
 
 /// What a walk has found.
 package struct FoundSources: Sendable {

@@ -2,6 +2,7 @@
 // to one thread.
 import Glibc
 import Pipeline
+import System
 
 /// Watches one inbox, in short turns. Used by one thread.
 final class WatchLoop {

@@ -1,5 +1,7 @@
 // What the watcher of an inbox has to know.
+import Messages
 package import Pipeline
+import System
 
 /// The settings of an inbox's watcher.
 package struct WatchSettings: Sendable {

@@ -1,6 +1,7 @@
 // Whose a file in an outbox is: what it says of itself, and what the record says of it.
 import Glibc
 import Pipeline
+package import System
 
 /// Whose file is under a name.
 enum FileOwner: Equatable {

@@ -1,5 +1,6 @@
 // Which names a source gets: the rule of ownership and versions, whatever keeps the record.
 package import Pipeline
+import System
 
 /// Finds names that a source may have, and records them as its own. For any number of threads.
 ///

@@ -1,5 +1,6 @@
 // The search for a version whose names a source may have.
 import Pipeline
+import System
 
 /// Looks for a version: the one that the source has already, else one after the other, then ever larger steps, then
 /// halves.

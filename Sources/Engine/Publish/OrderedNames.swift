@@ -1,5 +1,6 @@
 // Versions follow the order of the sources, not that of the workers: each source claims its names when it is its turn.
 package import Pipeline
+import System
 
 /// Gives each source of a run its turn to claim names, in the order of the sources. For any thread; waiting blocks the
 /// thread.

@@ -2,6 +2,7 @@
 import Glibc
 package import Pipeline
 import Synchronization
+package import System
 
 /// An outbox. It is opened as the user named it; below it no link is followed, so nothing is ever written outside of
 /// it. For any number of threads.

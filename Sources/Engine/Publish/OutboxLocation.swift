@@ -1,5 +1,6 @@
 // An output folder, and where a run keeps what it remembers of it.
 package import Pipeline
+import System
 
 /// An output folder of `imagemill run`.
 package struct OutboxLocation: Sendable {

@@ -2,6 +2,7 @@
 import CLinux
 import Glibc
 import Pipeline
+import System
 
 /// Another run writes into the output folder.
 package struct OutboxInUse: Error, Equatable, CustomStringConvertible {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import GRDB
 package import Pipeline
 import Synchronization
+import System
 
 /// The record of an output folder. Owners in it are paths from the output folder; a method's `outbox` is always this
 /// one. For any thread.

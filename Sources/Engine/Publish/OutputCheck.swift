@@ -1,5 +1,6 @@
 // What a worker wrote is read back by our own code before anybody else sees it: the worker may lie.
 import Pipeline
+import System
 
 enum OutputCheck {
     /// Checks a rendition against its plan by its first bytes and its header.

@@ -1,5 +1,7 @@
 // What one source publishes, and the outcome.
+import Messages
 package import Pipeline
+package import System
 
 /// Whether what is published must survive a loss of power.
 package enum Durability: Sendable {

@@ -1,6 +1,8 @@
 // One source on its way into the outbox, with all that is needed to take it back.
 import Glibc
+import Messages
 import Pipeline
+import System
 
 /// Why a step of publishing did not succeed.
 enum PublishTrouble: Error {

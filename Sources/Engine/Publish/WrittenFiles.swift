@@ -1,5 +1,6 @@
 // What was published without syncs, and the sync that makes up for it.
 package import Pipeline
+package import System
 
 /// The files in an output folder that may not have reached the disk yet. For any thread.
 package final class WrittenFiles: Sendable {

@@ -1,6 +1,8 @@
 // Decides which jobs are next and for which lane. The only part that knows fairness, groups, pauses, and how many lanes
 // an inbox may occupy.
+import Messages
 import Synchronization
+package import System
 
 /// The dispatcher of a queue: lanes ask it for work. For any thread; `next` waits, and blocks the thread.
 ///

@@ -1,6 +1,7 @@
 // A job: one source of one inbox and what has happened to it so far. Plain values; nothing here touches a disk or knows
 // a clock.
 package import Pipeline
+package import System
 
 /// A source that intake considers complete, as it is handed to the queue.
 package struct NewJob: Equatable, Sendable {

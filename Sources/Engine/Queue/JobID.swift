@@ -1,7 +1,9 @@
 // What a job is called: the name of its folder in work/, its key in the ledger, its place in the log.
 import Glibc
+import Messages
 package import Pipeline
 import Synchronization
+import System
 
 /// A job's name: unique, in ASCII, and in the order in which jobs began as long as nobody sets the clock back.
 package struct JobID: Hashable, Comparable, Sendable {

@@ -2,6 +2,7 @@
 // writes them back.
 import Pipeline
 import Synchronization
+import System
 
 /// The owner that works on a job, and until when no other may.
 struct Hold: Equatable, Sendable {

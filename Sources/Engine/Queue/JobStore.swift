@@ -1,6 +1,8 @@
 // The queue as a store keeps it: in memory for one run, in SQLite for a drop folder, one day in PostgreSQL for several
 // machines.
+import Messages
 package import Pipeline
+package import System
 
 /// The right to work on a job, for as long as its holder is alive.
 package struct Lease: Equatable, Sendable {

@@ -1,5 +1,6 @@
 // The ledger's time, by which jobs and hooks wait and originals grow old.
 import GRDB
+import System
 
 /// Milliseconds that only go forward, at the pace of the machine's uptime, whatever the time of day is set to.
 ///

@@ -1,6 +1,8 @@
 // The queue of one run: in memory, gone with the process.
+package import Messages
 package import Pipeline
 import Synchronization
+import System
 
 /// Jobs and names in memory, for `run`. Nothing in it can fail. Taking a job costs the logarithm of the number of jobs.
 package final class MemoryJobStore: JobStore {
@@ -213,9 +215,9 @@ private struct Inbox {
     /// Free jobs by the time at which they are due.
     var due = Heap<Turn>()
     /// Leases by the time at which they run out.
-    var leases = Heap<Turn>()
+    package var leases = Heap<Turn>()
     var open: [BytePath: JobID] = [:]
-    var totals = JobTotals()
+    package var totals = JobTotals()
     var kept: [BytePath: KeptOriginal] = [:]
 }
 

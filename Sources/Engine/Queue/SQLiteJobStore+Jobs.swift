@@ -1,7 +1,9 @@
 // The life of a job in the ledger: each call reads rows, asks what follows, and writes them back in one transaction.
 import FoundationEssentials
 import GRDB
+import Messages
 import Pipeline
+import System
 
 extension SQLiteJobStore {
     package func offer(_ jobs: [NewJob]) throws(StoreError) -> [OfferOutcome] {

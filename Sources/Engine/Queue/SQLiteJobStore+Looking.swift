@@ -2,6 +2,7 @@
 import FoundationEssentials
 import GRDB
 package import Pipeline
+import System
 
 extension SQLiteJobStore {
     package func nextDue(inbox: String, owner: String) throws(StoreError) -> Int? {

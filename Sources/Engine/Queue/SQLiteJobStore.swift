@@ -2,6 +2,7 @@
 import GRDB
 package import Pipeline
 import Synchronization
+package import System
 
 /// Jobs and names in a file. Every change is one transaction that has reached the disk when the call returns.
 ///

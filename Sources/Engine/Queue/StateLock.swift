@@ -2,6 +2,7 @@
 import CLinux
 import Glibc
 package import Pipeline
+import System
 
 /// Another process works with the state folder.
 package struct StateInUse: Error, Equatable, CustomStringConvertible {

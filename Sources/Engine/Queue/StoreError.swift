@@ -1,6 +1,7 @@
 // What can go wrong with a store, as sentences that say what to do.
 import GRDB
 package import Pipeline
+import System
 
 package struct StoreError: Error, Equatable, CustomStringConvertible {
     package enum Kind: Sendable {

@@ -1,9 +1,11 @@
 // The report of a run: written while the run goes on, the summary last.
 import CLinux
 import Glibc
+import Messages
 package import Pipeline
+import Stages
 import Synchronization
-import Vips
+package import System
 
 /// What a run did, in numbers.
 package struct BatchSummary: Sendable, Encodable, Equatable {
@@ -107,7 +109,8 @@ package final class BatchReport: Sendable {
     package func finish(_ summary: BatchSummary) throws(SystemError) {
         try state.withLock { state throws(SystemError) in
             let end =
-                #""summary":\#(json(summary)),"engine":\#(json(EngineVersions(codecs: VipsLibrary.codecs)))}"# + "\n"
+                #""summary":\#(json(summary)),"engine":\#(json(EngineVersions(codecs: LibraryVersions.codecs)))}"#
+                + "\n"
             for (writer, form) in state.destinations {
                 switch form {
                 case .document: writer.write("\n],\(end)")

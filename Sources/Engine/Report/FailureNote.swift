@@ -1,6 +1,7 @@
 // `NAME.error.json`, beside a source in `failed/`: why it is there, and the command that shows the failure again.
 import FoundationEssentials
 package import Pipeline
+package import System
 
 /// Why a source is in `failed/`.
 package struct FailureNote: Equatable, Sendable {

@@ -4,6 +4,7 @@ import CLinux
 import Glibc
 package import Pipeline
 import Synchronization
+package import System
 
 /// The journal. For any thread; a call waits for the disk.
 ///

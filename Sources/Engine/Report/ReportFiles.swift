@@ -1,5 +1,6 @@
 // Where a source's report is in the outbox, and what is in its file.
 package import Pipeline
+import System
 
 /// The reports of an outbox.
 package struct ReportFiles: Sendable {

@@ -1,6 +1,8 @@
 // A source's report as JSON, and back. Its schema is in docs/schema/.
 import FoundationEssentials
+import Messages
 import Pipeline
+import System
 
 extension SourceReport {
     /// The report in one line.

@@ -1,7 +1,8 @@
 // What was done with one source: the document that people and programs read. Its schema is in docs/schema/.
 import Glibc
+import Messages
 package import Pipeline
-import Vips
+import System
 
 /// The version of this program.
 package let imagemillVersion = "0.1.0"

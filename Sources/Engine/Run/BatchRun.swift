@@ -1,6 +1,8 @@
 // One run over a list of sources: as many lanes as cores, each taking the next source when it is free.
+import Messages
 package import Pipeline
 import Synchronization
+package import System
 
 /// An observer of a run. It is called by one thread at a time.
 package protocol BatchObserver: Sendable {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import GRDB
 package import Pipeline
 import Synchronization
+import System
 
 /// Takes note of what a run makes of each source, and passes everything on. For any thread.
 package final class MadeNames: BatchObserver {

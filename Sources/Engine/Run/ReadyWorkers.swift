@@ -1,5 +1,6 @@
 // Workers that learn a pipeline before a run asks them anything.
 package import Pipeline
+import System
 
 extension WorkerPool {
     /// Has the workers that are ready learn a pipeline while something else is done. Errors are ignored here; the lanes

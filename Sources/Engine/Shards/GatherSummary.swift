@@ -1,5 +1,7 @@
 // What the shards of a plan have come to, added up.
+import Messages
 import Pipeline
+import System
 
 /// The totals of a plan's results.
 package struct GatherSummary: Encodable, Sendable {

@@ -1,5 +1,6 @@
 // The reports of a plan's sources, read again shard by shard.
 package import Pipeline
+package import System
 
 /// The report of one shard that is done.
 package struct ShardReport {

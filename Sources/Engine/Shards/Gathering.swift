@@ -1,5 +1,6 @@
 // Merges the results of a plan into one document, as a stream.
 package import Pipeline
+import System
 
 /// Goes through the results of a plan, shard by shard.
 package struct Gathering {

@@ -1,6 +1,7 @@
 // A plan as a task reads it: checked against what it was when it was made.
-import Glibc
+package import Glibc
 package import Pipeline
+import System
 
 /// A plan that is complete.
 package struct OpenedPlan: Sendable {

@@ -1,6 +1,7 @@
 // Paths from a list: one a line, or each ended by a NUL. Read as a stream.
 import Glibc
 package import Pipeline
+package import System
 
 /// Reads paths from a file or a pipe, one by one. Not for two threads at once.
 package final class PathLines {

@@ -1,5 +1,6 @@
 // Writes a plan. It is complete when `plan.json` has its name, which comes last; before that its files have no names.
 import Pipeline
+import System
 
 /// Writes the files of one plan. Not for two threads at once.
 final class PlanWriter {

@@ -1,5 +1,6 @@
 // A source as a plan's list has it: text that ends with a NUL, since names may hold anything else.
 import Pipeline
+import System
 
 /// One source of a plan.
 struct PlannedSource: Equatable {

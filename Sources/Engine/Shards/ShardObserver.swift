@@ -1,6 +1,7 @@
 // Collects the results of a shard's sources, and gives the shard up when its environment breaks.
 import Pipeline
 import Synchronization
+import System
 
 /// What a shard's sources have come to.
 struct ShardTotals {

@@ -5,6 +5,7 @@
 //     .imagemill/plan-ID/staging/000017-TOKEN/ what one attempt has not published yet
 import Glibc
 package import Pipeline
+package import System
 
 /// An output folder as one plan sees it. For any thread.
 package struct ShardOutput: Sendable {

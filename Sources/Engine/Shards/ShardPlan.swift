@@ -1,6 +1,7 @@
 // The plan of a batch: what all of its tasks must agree on.
 import FoundationEssentials
 package import Pipeline
+import System
 
 /// Where the renditions of a shard go, so that no two shards want one name.
 package enum ShardLayout: String, Codable, CaseIterable, Sendable {

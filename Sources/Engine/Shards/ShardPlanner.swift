@@ -1,5 +1,6 @@
 // Makes a plan: walks once, and writes down what it finds as it goes.
 package import Pipeline
+package import System
 
 /// What `imagemill shard` was asked for.
 package struct PlanRequest {

@@ -1,6 +1,8 @@
 // What was done with one shard: the document whose presence means that the shard is done.
 import FoundationEssentials
+import Messages
 package import Pipeline
+import System
 
 /// The result of a shard.
 package struct ShardResult: Codable, Equatable, Sendable {

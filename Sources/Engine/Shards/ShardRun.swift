@@ -1,6 +1,8 @@
 // A task at work: one shard after the other, each by the same path as `run`.
 import Glibc
+import Messages
 import Pipeline
+import System
 
 /// What became of a shard.
 package enum ShardOutcome: Sendable {

@@ -1,5 +1,6 @@
 // Reads where the files in a tar are: POSIX ustar, with the long names and large sizes of pax and of GNU.
 import Pipeline
+import System
 
 /// A file in a tar.
 struct TarMember: Equatable {

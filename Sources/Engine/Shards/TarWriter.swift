@@ -1,6 +1,7 @@
 // Writes a tar: POSIX ustar, with pax headers for what does not fit into it.
 import Glibc
 import Pipeline
+import System
 
 /// Appends files to a tar that is being written. Not for two threads at once.
 struct TarWriter {

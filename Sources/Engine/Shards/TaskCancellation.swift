@@ -1,5 +1,6 @@
 // A task is stopped once; its shards can be given up one by one.
 import Synchronization
+import System
 
 /// Stops a task at a signal, and a single shard for other reasons.
 package final class TaskCancellation: Sendable {

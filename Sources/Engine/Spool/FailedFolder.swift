@@ -1,6 +1,7 @@
 // Sources in `failed/` go back to their inbox: what `imagemill retry` does.
-import Glibc
+package import Glibc
 package import Pipeline
+package import System
 
 /// The folder with an inbox's failed sources. No link is followed in it, nor in the inbox.
 package struct FailedFolder: Sendable {

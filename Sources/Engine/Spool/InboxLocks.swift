@@ -2,6 +2,7 @@
 import Glibc
 package import Pipeline
 import Synchronization
+package import System
 
 /// The inboxes that this process has locked. For any thread.
 ///

@@ -2,6 +2,7 @@
 // delete.
 import FoundationEssentials
 import Pipeline
+import System
 
 /// A list of files as they were when they were opened. It is written without a sync: if it is lost, the set is kept.
 struct OpenedMembers: Codable {

@@ -1,6 +1,7 @@
 // What is in the folder of a set.
 import Glibc
 import Pipeline
+import System
 
 /// The files and folders of a set, as paths from its folder. No link is followed, a few descriptors are enough for any
 /// set, and what is more than a set may have is left out.

@@ -1,5 +1,6 @@
 // Removes what has been in `done/` or `failed/` for long enough, if the mill file says so.
 import Pipeline
+import System
 
 /// Keeps one of these folders within the bounds that the user has set. What is in it is compared with what is recorded
 /// of it, a few hundred items at a time.

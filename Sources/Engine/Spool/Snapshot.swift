@@ -1,6 +1,7 @@
 // A copy of a source that stays in its inbox: written aside, synced, and put into place by a rename.
 import Glibc
 import Pipeline
+import System
 
 /// Copies a source into a job's folder. A crash at any moment leaves no `source`, or a complete one.
 struct Snapshot {

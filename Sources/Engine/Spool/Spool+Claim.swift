@@ -1,6 +1,7 @@
 // Taking a source out of its inbox: one rename decides whose it is.
 import Glibc
 package import Pipeline
+package import System
 
 /// What came of an attempt to claim a source.
 package enum ClaimOutcome: Equatable, Sendable {

@@ -1,6 +1,7 @@
 // Opening a claimed source so that nobody can change what the worker reads.
 import Glibc
 package import Pipeline
+import System
 
 /// Somebody still writes to the source: it should go back to its inbox.
 package struct StillWritten: Error, Equatable {}

@@ -1,6 +1,7 @@
 // What a start finds of jobs that an earlier one had begun.
 import Glibc
 package import Pipeline
+package import System
 
 /// A job that has a folder in work/.
 package struct SpoolEntry: Equatable, Sendable {

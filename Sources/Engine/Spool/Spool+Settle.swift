@@ -1,6 +1,7 @@
 // How sources leave the spool.
 import Glibc
 package import Pipeline
+package import System
 
 extension Spool {
     /// Lets a source leave the spool after success, as its job says: to `done/`, deleted, or, if its original stays in

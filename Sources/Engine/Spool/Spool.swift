@@ -2,6 +2,7 @@
 import Glibc
 package import Pipeline
 import Synchronization
+package import System
 
 /// The spool of one inbox: BASE/work/NAME, BASE/done/NAME and BASE/failed/NAME.
 ///

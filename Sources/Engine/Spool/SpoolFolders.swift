@@ -1,6 +1,7 @@
 // The folders of a spool: BASE/work/NAME, BASE/done/NAME and BASE/failed/NAME.
 import Glibc
 import Pipeline
+import System
 
 /// A folder of the spool that the user may look into, or the one of the jobs.
 package enum Shelf: String, CaseIterable, Sendable { case work, done, failed }

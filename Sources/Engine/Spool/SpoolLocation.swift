@@ -2,6 +2,7 @@
 import CLinux
 import Glibc
 package import Pipeline
+import System
 
 /// Where work/, done/ and failed/ of an inbox can be: below `state`, beside the inbox, or in it.
 package struct SpoolLocation: Sendable {

@@ -1,6 +1,7 @@
 // A free name beside one that is taken: `photo~2.jpg`, `photo~3.jpg`, …
 import Glibc
 import Pipeline
+import System
 
 enum VersionedName {
     /// A version of a name: `~2` before the extension. Too long a stem is shortened, so that the whole is a name.

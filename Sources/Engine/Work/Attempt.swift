@@ -1,5 +1,7 @@
 // One attempt at a job, from the lease to the end.
+import Messages
 import Pipeline
+import System
 
 /// An attempt that a lane works on. Used from that lane's thread alone.
 final class Attempt {

@@ -1,5 +1,7 @@
 // How an attempt ends that has published nothing, and how the queue hears of it.
+import Messages
 import Pipeline
+import System
 
 extension JobRunner {
     /// How long the folders may take to show that they can be written to.

@@ -1,5 +1,7 @@
 // What a lane does with rendered sources: puts their renditions in place, and lets the originals go.
+import Messages
 import Pipeline
+import System
 
 extension JobRunner {
     /// How often a name may be taken by somebody else between its choice and the rename.

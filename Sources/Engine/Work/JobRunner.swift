@@ -1,6 +1,8 @@
 // A lane: one thread with one worker, which takes jobs from the dispatcher and brings each to its end.
 import Glibc
+import Messages
 import Pipeline
+import System
 
 /// Runs jobs until the dispatcher is closed. Everything in here waits, so a runner has a thread of its own and is used
 /// on that alone.

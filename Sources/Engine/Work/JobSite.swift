@@ -1,6 +1,7 @@
 // What a runner needs to know of the place that a job comes from: an inbox of the drop folder, or the folders of one
 // run.
 package import Pipeline
+package import System
 
 /// Everything that was decided about the sources of a site before they came. A reload makes another one; a job keeps
 /// the one that it began with.

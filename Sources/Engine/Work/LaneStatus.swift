@@ -1,6 +1,7 @@
 // What each lane works on, for the status and for the leases.
 package import Pipeline
 import Synchronization
+package import System
 
 /// A job that a lane works on.
 package struct RunningJob: Sendable {

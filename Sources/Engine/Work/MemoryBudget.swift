@@ -1,4 +1,5 @@
 // Admission by predicted memory: one huge picture runs alone, forty small ones together.
+import System
 
 /// The memory that all workers may use together.
 package final class MemoryBudget: Sendable {

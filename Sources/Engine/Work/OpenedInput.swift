@@ -1,5 +1,7 @@
 // What a job works on: one picture, or a set of them.
+import Messages
 import Pipeline
+import System
 
 /// A picture or a set that is open for reading.
 enum OpenedInput: Sendable {

@@ -1,5 +1,7 @@
 // What a run, or an inbox, decides once for all of its sources.
+import Messages
 package import Pipeline
+package import System
 
 /// What is made of sources, within which bounds, and where it goes.
 package struct RenderSettings: Sendable {

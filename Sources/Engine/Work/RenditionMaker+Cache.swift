@@ -1,5 +1,7 @@
 // Renditions that need not be made, and those that are kept for the next time.
+import Messages
 import Pipeline
+import System
 
 extension RenditionMaker {
     /// What the cache has, if it has every rendition; no worker is asked.

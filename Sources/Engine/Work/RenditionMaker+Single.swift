@@ -1,6 +1,7 @@
 // One rendition of one source as a file of its own, outside of any run.
 import Glibc
 package import Pipeline
+import System
 
 extension RenditionMaker {
     /// Makes the rendition of a pipeline that has one, and puts it in place; a file that is there is replaced.

@@ -1,6 +1,8 @@
 // From an open source to its renditions, complete and checked, before they have their names: probe, plan, name, render.
 import Glibc
+import Messages
 package import Pipeline
+package import System
 
 /// Makes renditions, one source after the other, with a worker that it borrows. Everything in here waits, so it belongs
 /// to one thread.

@@ -1,5 +1,7 @@
 // One source while it is worked on: what is known of it so far.
+import Messages
 import Pipeline
+import System
 
 /// The run was cancelled while a job was under way.
 package struct Cancelled: Error {}

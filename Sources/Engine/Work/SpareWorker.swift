@@ -1,4 +1,5 @@
 // A worker that is ready before it is wanted, while pictures come that need a second one.
+import System
 
 /// Keeps one worker process that has met no source. For any thread.
 ///

@@ -1,5 +1,7 @@
 // A worker in the hands of one thread: borrowed when there is a question, made ready for it, and given back.
+import Messages
 package import Pipeline
+package import System
 
 /// Borrows one worker at a time. Everything in here waits, so it belongs to one thread.
 package final class WorkerLoan {

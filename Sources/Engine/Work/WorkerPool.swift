@@ -2,8 +2,10 @@
 // then new processes.
 import CLinux
 import Glibc
+import Messages
 import Pipeline
 import Synchronization
+import System
 
 /// How a new worker process is started.
 package struct WorkerCommand: Sendable {
@@ -99,16 +101,23 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// - Parameter ready: how many workers to make ready now, by copying this process. None if it has several threads
-    ///   already, of which a copy would have one alone, with locks that nobody opens.
-    package init(_ command: WorkerCommand = WorkerCommand(), ready count: Int = 0) {
+    /// - Parameter copies: how many workers to make ready now, by copying this process, and the life of each, which
+    ///   returns its exit code. None if this process has several threads already, of which a copy would have one alone,
+    ///   with locks that nobody opens.
+    package init(
+        _ command: WorkerCommand = WorkerCommand(), copies: (count: Int, serve: @Sendable () -> CInt)? = nil
+    ) {
         let starter = ProcessStarter()
         self.starter = starter
         self.command = command
         spare = SpareWorker { () throws(SystemError) in try WorkerProcess(starter, command) }
         var state = State()
-        while state.ready.count < count, clinux_thread_count() == 1, let process = try? WorkerProcess.forked() {
-            state.ready.append(process)
+        if let copies {
+            while state.ready.count < copies.count, clinux_thread_count() == 1,
+                let process = try? WorkerProcess.forked(copies.serve)
+            {
+                state.ready.append(process)
+            }
         }
         self.state = Mutex(state)
     }

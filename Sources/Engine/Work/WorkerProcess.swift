@@ -1,7 +1,9 @@
 // The supervisor's side of one worker: start it, ask it, kill it.
-import CLinux
+package import CLinux
 import Glibc
+import Messages
 import Pipeline
+import System
 
 /// Why a worker gave no answer.
 enum WorkerLoss: Error, Equatable {
@@ -79,7 +81,8 @@ final class WorkerProcess {
 
     /// Copies this process, which must have a single thread, instead of starting a program: that saves loading all of
     /// libvips' libraries. Never returns in the copy, which serves as a worker until its socket is closed.
-    static func forked() throws(SystemError) -> WorkerProcess {
+    /// - Parameter serve: the life of a worker, which is no part of the supervisor; returns its exit code.
+    static func forked(_ serve: () -> CInt) throws(SystemError) -> WorkerProcess {
         let (channel, theirs) = try Channel.pair()
         let errors = errorFile()
         let environment = WorkerCommand.environment
@@ -87,7 +90,7 @@ final class WorkerProcess {
         guard process >= 0 else { throw SystemError.starting("start a worker process") }
         if process == 0 {
             for (name, value) in environment { _ = clinux_set_environment(name, value) }
-            _exit(Worker.run())
+            _exit(serve())
         }
         return WorkerProcess(channel, errors: errors, process: process)
     }

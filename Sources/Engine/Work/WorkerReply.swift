@@ -1,4 +1,5 @@
 // What a worker says is looked at before it is used: a picture may have taken the worker over.
+import Messages
 import Pipeline
 
 /// A worker's answer, whose values can only be had checked against the request.

@@ -1,7 +1,9 @@
 // A worker process as a lane uses it: started when it is needed, given each pipeline once, and replaced when it has
 // grown old or has lied.
+import Messages
 import Pipeline
 import Synchronization
+import System
 
 /// One worker process and the pipelines that it knows. Used from one thread at a time.
 final class WorkerSlot {

@@ -153,6 +153,12 @@ package struct StageMeasurement: Hashable, Sendable, Codable {
     }
 }
 
+extension [StageMeasurement] {
+    package var byPath: [Planner.StagePath: Measurement] {
+        Dictionary(map { ($0.path, $0.measurement) }) { first, _ in first }
+    }
+}
+
 /// The stages that a pipeline may name.
 package struct StageCatalogue: Sendable {
     package let stages: [any StageDeclaration.Type]

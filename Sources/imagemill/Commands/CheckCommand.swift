@@ -3,6 +3,7 @@ import Engine
 import FoundationEssentials
 import Glibc
 import Pipeline
+import System
 
 /// `imagemill check`: is a pipeline file, or a mill file with its pipelines, right?
 struct CheckCommand: RenderingCommand {
@@ -48,7 +49,7 @@ struct CheckCommand: RenderingCommand {
                 failure = json ? ExitStatus.configuration : ExitStatus.explaining(error, reading: file, ending: "")
             }
         }
-        if json { printOutput(Engine.json(CheckedFile.document(results), pretty: true) + "\n") }
+        if json { printOutput(System.json(CheckedFile.document(results), pretty: true) + "\n") }
         if let failure { throw failure }
     }
 

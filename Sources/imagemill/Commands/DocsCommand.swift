@@ -2,6 +2,7 @@ import ArgumentParser
 import Engine
 import Pipeline
 import Stages
+import System
 
 /// Writes the generated part of the documentation; `make docs` calls it, and a test holds the committed files to it.
 struct DocsCommand: ParsableCommand {

@@ -2,6 +2,8 @@ import ArgumentParser
 import Engine
 import Glibc
 import Pipeline
+import Render
+import System
 
 /// `imagemill doctor`: what this system can do, which limits hold, and what to do about what is missing.
 struct DoctorCommand: RenderingCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Engine
 import Pipeline
+import System
 
 /// `imagemill gather`: what the tasks of a plan have done, in one document.
 struct GatherCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Engine
 import Pipeline
+import System
 
 /// Inboxes of a running drop folder.
 struct InboxArgument: ParsableArguments {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Engine
 import Pipeline
+import System
 
 /// `imagemill init`: a pipeline and a drop folder to begin with.
 struct InitCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Engine
 import Pipeline
+import System
 
 /// What one source may be and cost: what is the same on every machine.
 struct SourceLimitOptions: ParsableArguments {

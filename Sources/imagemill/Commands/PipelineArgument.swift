@@ -2,6 +2,7 @@
 import ArgumentParser
 import Engine
 import Pipeline
+import System
 
 /// A pipeline file or the name of a shipped pipeline, told apart from the pictures beside it.
 struct PipelineArgument {

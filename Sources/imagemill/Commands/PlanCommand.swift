@@ -2,6 +2,7 @@ import ArgumentParser
 import Engine
 import Glibc
 import Pipeline
+import System
 
 /// `imagemill plan`: what a pipeline would do with one picture.
 struct PlanCommand: RenderingCommand {
@@ -72,7 +73,7 @@ struct PlanCommand: RenderingCommand {
             }
             if let sheet { printError("wrote \(RawArguments.paths([sheet])[0].printable)") }
             let table = PlanTable(plan: plan, names: names, title: path.printable)
-            printOutput(json ? Engine.json(table.json, pretty: true) + "\n" : table.text)
+            printOutput(json ? System.json(table.json, pretty: true) + "\n" : table.text)
         } catch let exit as ExitCode {
             throw exit
         } catch let failure as Failure {

@@ -3,6 +3,7 @@ import ArgumentParser
 import Engine
 import Glibc
 import Pipeline
+import System
 
 /// The shards of one task, one after the other.
 struct PlannedTask: Rendering {

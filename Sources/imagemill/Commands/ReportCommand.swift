@@ -1,6 +1,7 @@
 import ArgumentParser
 import Engine
 import Pipeline
+import System
 
 /// `imagemill report`: a report or a journal as a page for a browser.
 struct ReportCommand: ParsableCommand {

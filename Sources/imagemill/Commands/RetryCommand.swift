@@ -2,6 +2,7 @@ import ArgumentParser
 import Engine
 import Glibc
 import Pipeline
+import System
 
 /// `imagemill retry`: failed sources go back to their inboxes.
 struct RetryCommand: ParsableCommand {

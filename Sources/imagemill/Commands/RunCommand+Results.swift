@@ -2,6 +2,7 @@
 import ArgumentParser
 import Engine
 import Pipeline
+import System
 
 extension RunCommand {
     /// - Returns: how many renditions were removed.

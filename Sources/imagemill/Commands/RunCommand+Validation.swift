@@ -3,6 +3,7 @@ import ArgumentParser
 import Engine
 import Glibc
 import Pipeline
+import System
 
 extension RunCommand {
     func validate() throws {

@@ -3,6 +3,7 @@ import Engine
 import Glibc
 import Pipeline
 import Synchronization
+import System
 
 extension CollisionPolicy: ExpressibleByArgument {}
 

@@ -1,6 +1,7 @@
 // `imagemill run --why FILE`: what has changed about one source.
 import Engine
 import Pipeline
+import System
 
 /// Says why a source would be done or skipped.
 struct Explanation {

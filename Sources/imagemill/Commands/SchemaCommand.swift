@@ -2,6 +2,7 @@ import ArgumentParser
 import Engine
 import Pipeline
 import Stages
+import System
 
 /// `imagemill schema`: JSON Schemas, for editors and for programs that read reports.
 struct SchemaCommand: ParsableCommand {

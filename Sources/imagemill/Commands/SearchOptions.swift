@@ -1,6 +1,7 @@
 import ArgumentParser
 import Engine
 import Pipeline
+import System
 
 extension PathPattern: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }

@@ -3,6 +3,7 @@ import Engine
 import Glibc
 import Pipeline
 import Synchronization
+import System
 
 /// `imagemill shard`: the plan of a batch for a cluster.
 struct ShardCommand: RenderingCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Engine
 import Pipeline
+import System
 
 /// `imagemill status`: what the running daemon is doing.
 struct StatusCommand: ParsableCommand {
@@ -42,7 +43,7 @@ struct StatusCommand: ParsableCommand {
         }
         printOutput(
             json
-                ? Engine.json(status, pretty: true) + "\n"
+                ? System.json(status, pretty: true) + "\n"
                 : StatusTable(
                     status: status, failures: failures, isVerbose: verbose, columns: Machine.terminalColumns(1)
                 ).text)

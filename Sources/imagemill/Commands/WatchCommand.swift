@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Logging
 import Pipeline
+import System
 
 /// `imagemill watch`: the drop folder.
 struct WatchCommand: RenderingCommand {

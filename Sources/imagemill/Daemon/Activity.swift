@@ -2,6 +2,7 @@
 import Engine
 import Pipeline
 import Synchronization
+import System
 
 /// Counts the jobs of a drop folder and remembers the latest results. For any thread.
 final class Activity: DropFolderObserver {

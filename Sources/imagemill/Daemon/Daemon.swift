@@ -4,6 +4,7 @@ import Glibc
 import Logging
 import Pipeline
 import Synchronization
+import System
 
 /// Runs a drop folder until it is stopped.
 final class Daemon: DaemonControl {

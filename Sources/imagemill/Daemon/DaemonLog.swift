@@ -2,6 +2,7 @@
 import Engine
 import Logging
 import Pipeline
+import System
 
 /// Writes one line for each event.
 struct DaemonLog: DropFolderObserver {

@@ -4,6 +4,7 @@ import Engine
 import FoundationEssentials
 import Glibc
 import Pipeline
+import System
 
 /// Which daemon is meant.
 struct DaemonOptions: ParsableArguments {

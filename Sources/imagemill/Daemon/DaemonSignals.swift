@@ -2,6 +2,7 @@
 import Engine
 import Glibc
 import Synchronization
+import System
 
 /// Receives SIGTERM, SIGINT and SIGHUP. Until somebody handles them, nothing has begun: the first two end the process
 /// at once, as stopped in an orderly way, and a SIGHUP is kept.

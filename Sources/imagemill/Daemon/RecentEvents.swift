@@ -2,6 +2,7 @@
 import Engine
 import Pipeline
 import Synchronization
+import System
 
 /// The last events. For any thread.
 final class RecentEvents: DropFolderObserver {

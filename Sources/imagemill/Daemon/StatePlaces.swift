@@ -1,6 +1,7 @@
 // Where the daemon's state and its socket are if nobody says so.
 import Engine
 import Pipeline
+import System
 
 /// Places that follow from the environment alone.
 struct StatePlaces {

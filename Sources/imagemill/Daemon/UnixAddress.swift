@@ -2,6 +2,7 @@
 import Engine
 import Glibc
 import Pipeline
+import System
 
 /// Where a Unix socket is.
 struct UnixAddress: Equatable, Sendable {

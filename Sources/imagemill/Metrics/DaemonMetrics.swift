@@ -1,6 +1,7 @@
 // What the daemon tells Prometheus.
 import Engine
 import Pipeline
+import System
 
 /// What Prometheus reads at `/metrics`.
 struct DaemonMetrics {

@@ -1,3 +1,5 @@
+import System
+
 /// How many times were how long, in the buckets of a Prometheus histogram.
 struct Histogram: Equatable, Sendable {
     /// Upper bounds in milliseconds.

@@ -1,4 +1,5 @@
 // Prometheus' text format: names, help, types, labels, values.
+import System
 
 /// One metric with its samples.
 struct Metric {

@@ -3,6 +3,7 @@ import Engine
 import Glibc
 import Pipeline
 import Synchronization
+import System
 
 /// Counts what a run does, and writes it into a file. All metrics are gauges: the next run replaces them, and a counter
 /// that began anew each time would have a rate of nothing.

@@ -2,6 +2,7 @@
 import Engine
 import FoundationEssentials
 import Pipeline
+import System
 
 /// Entries from a report's file. All of it comes from a file that others may have written to, and that another version
 /// may have written.

@@ -2,6 +2,7 @@
 import Engine
 import FoundationEssentials
 import Pipeline
+import System
 
 /// The page of a report.
 struct ReportPage {

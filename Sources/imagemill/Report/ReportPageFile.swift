@@ -1,6 +1,7 @@
 // The file of a report's page, for `imagemill report` and `run --report page.html`.
 import Engine
 import Pipeline
+import System
 
 /// A page that is written from a report's file.
 struct ReportPageFile {

@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 
 @Suite struct HookProcessTests {
     private let starter = ProcessStarter()

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 
 @Suite struct HookRunnerTests {
     @Test(.timeLimit(.minutes(2)))

@@ -4,6 +4,7 @@ import Pipeline
 import Testing
 
 @testable import Engine
+@testable import System
 
 @Suite struct WebhookTests {
     @Test func `the signature is HMAC-SHA256, as other programs compute it`() {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import System
 
 @Suite struct FolderEventsTests {
     private func bytes(_ watch: Int32, _ mask: UInt32, _ name: [UInt8], padded: Int) -> [UInt8] {

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 
 /// A watcher of a folder `in`, with its offers and notes.
 private final class WatchedFolder: Sendable {

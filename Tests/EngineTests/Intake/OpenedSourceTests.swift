@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import System
 
 @Suite struct OpenedSourceTests {
     private func opened(_ folder: TemporaryFolder) throws -> (source: OpenedSource, path: String) {

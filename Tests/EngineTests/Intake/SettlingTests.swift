@@ -3,6 +3,7 @@ import Pipeline
 import Testing
 
 @testable import Engine
+@testable import System
 
 @Suite struct SettlingTests {
     private let times = SettleTimes()

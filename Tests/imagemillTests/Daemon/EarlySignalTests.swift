@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Messages
+@testable import System
+
 @Suite struct EarlySignalTests {
     /// Waits until the program has a handler for SIGTERM, or has ended.
     private func untilItListens(_ watch: RunningCommand) async throws {

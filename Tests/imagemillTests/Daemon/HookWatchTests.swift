@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct HookWatchTests {
     private func documents(_ drop: WatchedFolder, _ file: String = "told") throws -> [[String: Any]] {
         guard drop.runner.exists(file) else { return [] }

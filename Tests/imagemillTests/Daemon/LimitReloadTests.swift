@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import Vips
 
+@testable import System
+
 @Suite struct LimitReloadTests {
     @Test(arguments: [
         "max-memory: 80M", "max-pixels: 1K", "max-source-bytes: 100", "max-side: 20", "max-bands: 1",

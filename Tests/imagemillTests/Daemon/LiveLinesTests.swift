@@ -4,6 +4,7 @@ import Glibc
 import Testing
 
 @testable import Engine
+@testable import System
 @testable import imagemill
 
 @Suite struct LiveLinesTests {

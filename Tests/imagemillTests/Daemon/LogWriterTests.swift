@@ -4,6 +4,8 @@ import Glibc
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 @testable import imagemill
 
 @Suite struct LogWriterTests {

@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct LyingWorkerTests {
     /// What a worker may do in place of an honest answer, and the code that its source ends with.
     private static let lies = [

@@ -4,6 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct OutboxOwnerTests {
     /// A picture that differs from those of other numbers.
     private func picture(_ number: Int) async throws -> [UInt8] {

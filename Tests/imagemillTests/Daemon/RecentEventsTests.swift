@@ -3,6 +3,8 @@ import Pipeline
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 @testable import imagemill
 
 @Suite struct RecentEventsTests {

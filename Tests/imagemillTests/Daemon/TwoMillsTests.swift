@@ -4,6 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct TwoMillsTests {
     @Test(arguments: ["", ", name: other"])
     func `of two mills with one inbox the second one waits and says why, and takes over when the first has ended`(

@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Messages
+@testable import System
+
 @Suite struct WatchCacheTests {
     /// Two inboxes with pipelines that differ in a name only.
     private func drop(size: String = "1G") throws -> WatchedFolder {

@@ -4,6 +4,8 @@ import Pipeline
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct WatchTests {
     @Test
     func `what is moved or copied in comes out with its report, in the same sub-folders, and the original is in done/`()

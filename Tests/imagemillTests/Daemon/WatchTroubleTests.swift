@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import System
+
 @Suite struct WatchTroubleTests {
     @Test
     func `an outbox that vanishes pauses the inbox with the reason and loses nothing; once back, the work goes on`()

@@ -1,6 +1,7 @@
 // The document that the dashboard shows at every moment: the status, and what the status leaves to others.
 import Engine
 import Pipeline
+import System
 
 /// The document behind the dashboard. Internal to one version: the page and the daemon are one program. What is long,
 /// or changes seldom, the page asks for by itself.

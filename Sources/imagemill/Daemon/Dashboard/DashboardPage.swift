@@ -1,5 +1,6 @@
 // The page at `/`: one document, put together from files that are part of the program.
 import Engine
+import System
 
 /// The dashboard.
 enum DashboardPage {

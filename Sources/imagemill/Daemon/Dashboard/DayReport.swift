@@ -2,6 +2,7 @@
 import Engine
 import Glibc
 import Pipeline
+import System
 
 /// The report page that the dashboard links to.
 struct DayReport {

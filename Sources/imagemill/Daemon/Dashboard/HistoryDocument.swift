@@ -1,5 +1,6 @@
 // The history of each inbox in the last week, as the dashboard draws it.
 import Engine
+import System
 
 /// The last week by hours. Internal to one version, as `DashboardDocument`.
 struct HistoryDocument: Encodable, Sendable {

@@ -2,6 +2,7 @@
 import Engine
 import Glibc
 import Pipeline
+import System
 
 /// The routes of the daemon.
 struct DaemonRoutes: HTTPRoutes {

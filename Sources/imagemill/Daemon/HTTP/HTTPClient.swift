@@ -3,6 +3,7 @@ import Engine
 import FoundationEssentials
 import Glibc
 import Pipeline
+import System
 
 /// No daemon answers; the sentence says where it was looked for.
 struct NoDaemon: Error, Equatable, CustomStringConvertible {

@@ -1,6 +1,7 @@
 // One client: a request comes in, an answer or a stream of events goes out, and nobody is waited for.
 import Engine
 import Glibc
+import System
 
 /// A connection, as a small state machine. Used on the server's thread alone.
 struct HTTPConnection {

@@ -2,6 +2,7 @@
 import Engine
 import Glibc
 import Pipeline
+import System
 
 extension HTTPSettings {
     /// Where to find the dashboard, for the log.

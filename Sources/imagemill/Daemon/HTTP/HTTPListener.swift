@@ -2,6 +2,7 @@
 import Engine
 import Glibc
 import Pipeline
+import System
 
 /// A listening socket, and who may ask what over it.
 struct HTTPListener: Sendable {

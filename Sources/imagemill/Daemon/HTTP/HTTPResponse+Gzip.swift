@@ -1,5 +1,6 @@
 // Answers are compressed for clients that take that.
 import Engine
+import System
 
 extension HTTPResponse {
     /// Less than this fits into a packet anyway.

@@ -1,6 +1,7 @@
 // What the daemon answers to a request.
 import Engine
 import Pipeline
+import System
 
 /// The statuses that the daemon answers with.
 enum HTTPStatus: Int, Sendable {
@@ -41,7 +42,7 @@ struct HTTPResponse: Sendable {
 
     /// A document of ours.
     static func json(_ document: some Encodable, _ status: HTTPStatus = .ok) -> HTTPResponse {
-        HTTPResponse(status: status, type: "application/json", body: Array((Engine.json(document) + "\n").utf8))
+        HTTPResponse(status: status, type: "application/json", body: Array((System.json(document) + "\n").utf8))
     }
 
     static func text(_ text: String, _ status: HTTPStatus = .ok) -> HTTPResponse {

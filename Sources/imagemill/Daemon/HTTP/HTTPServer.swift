@@ -4,6 +4,7 @@ import Engine
 import Glibc
 import Pipeline
 import Synchronization
+import System
 
 /// How a request is handled.
 enum HTTPHandling: Sendable {

@@ -2,6 +2,7 @@
 // two.
 import Logging
 import Pipeline
+import System
 
 /// An event of the daemon, with the number that the journal finds it by: `journalctl MESSAGE_ID=…`.
 enum DaemonEvent: String, CaseIterable, Sendable {

@@ -2,6 +2,7 @@
 import Engine
 import Glibc
 import Pipeline
+import System
 
 /// The end of the log that may wait. For any thread; no call but `flush` waits.
 final class LogWriter: Sendable {

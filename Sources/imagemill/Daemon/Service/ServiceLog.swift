@@ -3,6 +3,7 @@ import Engine
 import Glibc
 import Logging
 import Pipeline
+import System
 
 /// Where lines go. For any thread.
 struct LogSink: Sendable {

@@ -2,6 +2,7 @@
 // said.
 import Engine
 import Glibc
+import System
 
 /// Something to tell the service manager.
 enum ServiceNews: Equatable, Sendable {

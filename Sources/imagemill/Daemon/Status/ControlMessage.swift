@@ -2,6 +2,7 @@
 import Engine
 import FoundationEssentials
 import Pipeline
+import System
 
 /// What the daemon can be asked by a command.
 enum ControlRequest: Equatable, Sendable {

@@ -2,6 +2,7 @@
 import Engine
 import Pipeline
 import Synchronization
+import System
 
 /// What the folders of one inbox hold.
 struct Standing: Sendable {

@@ -2,6 +2,7 @@
 import Engine
 import FoundationEssentials
 import Pipeline
+import System
 
 /// What is in the failed folder of one inbox. It is read by whoever asks for the status, so that a slow folder holds up
 /// nobody else.

@@ -2,6 +2,7 @@
 import Engine
 import Glibc
 import Pipeline
+import System
 
 extension StatusDocument {
     mutating func fill(from status: DropFolderStatus) {

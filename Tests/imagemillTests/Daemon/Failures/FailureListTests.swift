@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import System
 @testable import imagemill
 
 @Suite struct FailureListTests {

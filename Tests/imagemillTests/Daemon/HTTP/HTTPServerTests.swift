@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Engine
+@testable import System
 @testable import imagemill
 
 /// Reads a file of the outbox that the path names, or makes a picture of one; `/slow` hangs.

@@ -5,6 +5,8 @@ import Testing
 
 // The metrics as Prometheus reads them.
 @testable import Engine
+@testable import Messages
+@testable import System
 @testable import imagemill
 
 @Suite struct DaemonMetricsTests {

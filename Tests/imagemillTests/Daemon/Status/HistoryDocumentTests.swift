@@ -2,6 +2,8 @@
 import Testing
 
 @testable import Engine
+@testable import Messages
+@testable import System
 @testable import imagemill
 
 @Suite struct HistoryDocumentTests {

@@ -1,0 +1,68 @@
+// SQLite files in folders of any name, on any file system.
+import CLinux
+import GRDB
+import Pipeline
+import System
+
+extension DatabaseError {
+    /// SQLite says so of a disk that is too small for the files that it needs beside its own.
+    var mayBeForWantOfRoom: Bool { [.SQLITE_IOERR, .SQLITE_ERROR, .SQLITE_CANTOPEN].contains(resultCode) }
+}
+
+package enum DatabaseFile {
+    /// What a file system does with the memory that processes share through a file, which SQLite's WAL needs.
+    package enum SharedMemory {
+        case works
+        /// Each first change of a page takes room on the disk: when it is full, the process ends by SIGBUS.
+        case takesRoom
+        /// Another machine does not see it.
+        case isOfOneMachine
+
+        init(of directory: Directory) {
+            self.init(ofType: clinux_file_system_type(directory.file.descriptor))
+        }
+
+        /// - Parameter type: the file system's number in statfs(2), 0 if it does not say.
+        init(ofType type: UInt32) {
+            let btrfs: UInt32 = 0x9123_683E
+            let bcachefs: UInt32 = 0xCA45_1A4E
+            self =
+                [btrfs, bcachefs].contains(type)
+                ? .takesRoom
+                : type == 0 || RemoteFileSystem.name(ofType: type) != nil ? .isOfOneMachine : .works
+        }
+    }
+
+    /// Opens a file, and makes it unless it is only read.
+    /// - Parameters:
+    ///   - patience: for how many seconds it waits while another process writes.
+    ///   - pragmas: done on each connection.
+    ///   - hasOneProcess: whether others can wait while it is open here. Then this process locks it where shared memory
+    ///     does not work, and needs none.
+    ///   - memory: nil asks the system.
+    ///   - prepare: done on the connection before anything else is written.
+    static func open(
+        _ name: BytePath, in folder: Directory, patience: Double, pragmas: String, isReadOnly: Bool = false,
+        hasOneProcess: Bool = false, memory: SharedMemory? = nil, prepare: (Database) throws -> Void = { _ in }
+    ) throws -> DatabaseQueue {
+        let memory = memory ?? SharedMemory(of: folder)
+        var configuration = Configuration()
+        configuration.readonly = isReadOnly
+        configuration.busyMode = .timeout(patience)
+        configuration.prepareDatabase { database in
+            // Before all that reads the file, which would map the memory.
+            if hasOneProcess, memory != .works { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            try database.execute(sql: pragmas)
+        }
+        // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
+        let path = "/proc/self/fd/\(folder.file.descriptor)/\(name.text)"
+        let database = try withExtendedLifetime(folder) { try DatabaseQueue(path: path, configuration: configuration) }
+        guard !isReadOnly else { return database }
+        let hasLog = memory == .works || memory == .takesRoom && hasOneProcess
+        try database.writeWithoutTransaction { database in
+            try prepare(database)
+            try database.execute(sql: "PRAGMA journal_mode = \(hasLog ? "WAL" : "DELETE")")
+        }
+        return database
+    }
+}

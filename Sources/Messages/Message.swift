@@ -1,0 +1,170 @@
+// What the supervisor and a worker say to each other. Each request is answered by one reply.
+package import Pipeline
+
+/// What the supervisor asks. Descriptors travel beside the message, in the order named here.
+package enum Request: Codable, Sendable {
+    /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`. Answer: `assets`.
+    case prepare(PipelineMessage)
+    /// Read a header, that of a page if one is asked for, and keep the source open; with `words`, also what metadata say
+    /// in words. Beside it: the source. Answer: `facts`.
+    case probe(SourceFormat, page: Int? = nil, words: Bool = false)
+    /// Look at the source of the last probe, or at a set, for stages whose plan depends on what is in the picture.
+    /// Answer: `measured`.
+    case measure(RenderMessage)
+    /// Render the source of the last probe, or a set. Beside it: each output in the order of the plan's renditions.
+    /// Answer: `rendered`.
+    case render(RenderMessage)
+    /// Find out whether pictures of a format can be read on this system at all. Answer: `readable`.
+    case tryReading(SourceFormat)
+    /// What the worker asked for while it measures or renders. Beside it: the member, or nothing if it cannot be had.
+    case member
+}
+
+package struct PipelineMessage: Codable, Sendable {
+    /// Tells pipelines apart in the messages that follow.
+    package let id: Int
+    package let name: String
+    package let text: String
+    /// Each asset once.
+    package let assets: [AssetMessage]
+    /// The first pipeline decides the kind of the worker; the others are of the same.
+    package let kind: WorkerKind
+    package let limits: Limits
+
+    package init(
+        id: Int, name: String, text: String, assets: [AssetMessage], kind: WorkerKind = WorkerKind(), limits: Limits
+    ) {
+        self.id = id
+        self.name = name
+        self.text = text
+        self.assets = assets
+        self.kind = kind
+        self.limits = limits
+    }
+}
+
+package struct AssetMessage: Codable, Sendable {
+    package enum Content: Codable, Sendable {
+        case picture(SourceFormat, pixelsPerPoint: Int)
+        /// A .cube file.
+        case colorTable
+        case font
+    }
+
+    /// The path as the pipeline writes it; a name only, never opened.
+    package let path: String
+    package let content: Content
+
+    package init(path: String, content: Content) {
+        self.path = path
+        self.content = content
+    }
+
+    /// The format of a picture.
+    package var format: SourceFormat? { if case .picture(let format, _) = content { format } else { nil } }
+    package var pixelsPerPoint: Int { if case .picture(_, let pixelsPerPoint) = content { pixelsPerPoint } else { 1 } }
+}
+
+package struct RenderMessage: Codable, Sendable {
+    package let pipeline: Int
+    package let source: SourceMessage
+    /// What was measured on the source before.
+    package let measurements: [StageMeasurement]
+    /// The values of the fields in texts; nil if the pipeline has no texts.
+    package let texts: TextValues?
+    /// Places of renditions in the plan that are not wanted: no output comes for them, and nothing is said of them.
+    package var omitted: Set<Int>
+    /// What thumbnails for file managers say of their source; nil if there are none.
+    package let thumbnail: ThumbnailFacts?
+
+    package init(
+        pipeline: Int, source: SourceMessage, measurements: [StageMeasurement] = [], texts: TextValues? = nil,
+        omitted: Set<Int> = [], thumbnail: ThumbnailFacts? = nil
+    ) {
+        self.pipeline = pipeline
+        self.source = source
+        self.measurements = measurements
+        self.texts = texts
+        self.omitted = omitted
+        self.thumbnail = thumbnail
+    }
+}
+
+/// What file managers compare a thumbnail with.
+package struct ThumbnailFacts: Codable, Sendable, Hashable {
+    package let uri: String
+    /// Seconds since 1970.
+    package let modified: Int
+    package let bytes: Int
+    package let format: SourceFormat
+
+    package init(uri: String, modified: Int, bytes: Int, format: SourceFormat) {
+        self.uri = uri
+        self.modified = modified
+        self.bytes = bytes
+        self.format = format
+    }
+}
+
+/// What to plan with.
+package enum SourceMessage: Codable, Sendable {
+    /// The source of the last probe.
+    case picture(pixelsPerPoint: Int)
+    /// These pictures, which the worker asks for one after the other.
+    case set([MemberFacts])
+}
+
+/// What a worker answers.
+package enum Reply: Codable, Sendable {
+    case assets([AssetFacts])
+    case facts(SourceFacts)
+    case measured([StageMeasurement])
+    case rendered(RenderResult)
+    /// No answer yet: the member of the set that comes next, by its place. To be followed by `member`.
+    case needsMember(Int)
+    case readable(Bool)
+    case failed(Failure)
+    /// An asset cannot be used: its index, and why.
+    case assetFailed(Int, Failure)
+    /// Pictures cannot be saved in a format of the pipeline; libvips' words.
+    case cannotSave(OutputFormat, String)
+    /// The output of the rendition with this title takes no more; the detail.
+    case noRoom(String, String)
+}
+
+/// What a worker did.
+package struct RenderResult: Codable, Sendable {
+    /// One for each rendition of the plan that was wanted, as saved.
+    package let renditions: [RenderedSize]
+    package let warnings: [Warning]
+    /// The worker's highest resident memory since the supervisor has had it counted anew, in bytes.
+    package let peakMemory: Int
+
+    package init(renditions: [RenderedSize], warnings: [Warning], peakMemory: Int) {
+        self.renditions = renditions
+        self.warnings = warnings
+        self.peakMemory = peakMemory
+    }
+}
+
+package struct RenderedSize: Codable, Sendable, Equatable {
+    package let size: PixelSize
+    package let frames: Int
+
+    package init(size: PixelSize, frames: Int) {
+        self.size = size
+        self.frames = frames
+    }
+}
+
+/// An output took no more. The supervisor finds out for itself why.
+package struct NoRoom: Error {
+    package let rendition: String
+    /// libvips' words.
+    package let detail: String
+
+    package init(rendition: String, detail: String) {
+        self.rendition = rendition
+        self.detail = detail
+    }
+}

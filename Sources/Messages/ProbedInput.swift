@@ -1,0 +1,51 @@
+// What a plan is made of, and the message that tells it to the worker that renders.
+package import Pipeline
+
+/// What the headers say: all that a plan needs of a picture or a set.
+package enum ProbedInput: Sendable {
+    case picture(SourceFacts, SourceName)
+    case set([MemberFacts])
+
+    package func plan(
+        by planner: Planner, measurements: [Planner.StagePath: Measurement] = [:]
+    ) throws(PlanFailure) -> SourcePlan {
+        switch self {
+        case .picture(let facts, let name):
+            try planner.plan(facts, pixelsPerPoint: name.pixelsPerPoint, measurements: measurements)
+        case .set(let members): try planner.plan(set: members, measurements: measurements)
+        }
+    }
+
+    /// The facts of the picture, or of the first member of a set; nil for an empty set.
+    private var facts: SourceFacts? {
+        switch self {
+        case .picture(let facts, _): facts
+        case .set(let members): members.first?.facts
+        }
+    }
+
+    /// When the picture was taken, by its metadata.
+    package var captureDate: String? { facts?.captureDate }
+
+    /// The values of the fields in texts. A set has no metadata of its own.
+    package func texts(_ naming: NamingFacts) -> TextValues {
+        switch self {
+        case .picture(let facts, _):
+            TextValues(naming, dateTaken: facts.captureDate, words: facts.words ?? PictureWords())
+        case .set: TextValues(naming, dateTaken: nil, words: PictureWords())
+        }
+    }
+
+    /// The planner for a source of which texts say something.
+    package func planner(_ planner: Planner, saying texts: TextValues?) -> Planner {
+        guard let texts, let facts else { return planner }
+        return planner.saying(texts, of: facts)
+    }
+
+    package var message: SourceMessage {
+        switch self {
+        case .picture(_, let name): .picture(pixelsPerPoint: name.pixelsPerPoint)
+        case .set(let members): .set(members)
+        }
+    }
+}

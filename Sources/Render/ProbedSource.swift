@@ -1,0 +1,174 @@
+// The source in the worker: its descriptor, what its header says, and the picture that was opened to read it.
+import CLinux
+import Pipeline
+import Stages
+import System
+import Vips
+
+/// A source whose header was read.
+final class ProbedSource {
+    let facts: SourceFacts
+    private let file: OpenFile
+    /// Opened for the header, its pixels not read yet. They come once, so it is used once.
+    private var unread: Picture?
+
+    /// - Parameters:
+    ///   - page: the one to read, from 1. If the file has fewer, the facts are of its first page, and say how many it
+    ///     has.
+    ///   - words: whether the facts are to have what the metadata say in words.
+    init(_ file: OpenFile, format: SourceFormat, page: Int? = nil, words: Bool = false) throws {
+        self.file = file
+        let structure = format.declaration.structure
+        let refusal = try file.structureForDecoding { try? structure.refusal(of: page ?? 1, in: $0) }
+        if let refusal { throw refusal }
+        var (picture, dropped) = try Loader.open(
+            file, format: format, shrink: 1, allFrames: page == nil, tolerance: .nothing)
+        var facts = Loader.facts(of: format, picture, droppedBands: dropped)
+        if let page, page <= facts.frames {
+            (picture, dropped) = try Loader.open(
+                file, format: format, page: page, shrink: 1, allFrames: false, tolerance: .nothing)
+            let count = facts.frames
+            facts = Loader.facts(of: format, picture, droppedBands: dropped)
+            (facts.frames, facts.page) = (count, page)
+        }
+        facts.bytes = try file.status().bytes
+        facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
+        facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
+        if words {
+            facts.words = PictureWords(try Self.metadata(of: picture.image, in: file, facts).statements)
+        }
+        self.facts = facts
+        unread = picture
+    }
+
+    /// The metadata of the picture as it was opened.
+    func metadata(of opened: Picture) throws -> SourceMetadata {
+        try Self.metadata(of: opened.image, in: file, facts)
+    }
+
+    private static func metadata(of image: Image, in file: OpenFile, _ facts: SourceFacts) throws -> SourceMetadata {
+        let structure = facts.format.declaration.structure
+        let own = try file.structureForDecoding { try? structure.statements(of: facts.page ?? 1, in: $0) }
+        let png = try file.structureForDecoding { try? structure.pngFacts(in: $0) }
+        let unread = try file.structureForDecoding { try? structure.unreadMetadata(of: facts.page ?? 1, in: $0) }
+        return try SourceMetadata(image, png: png ?? PNGFacts(), own: own ?? Statements(), unread: unread)
+    }
+
+    // MARK: - Opening
+
+    /// The picture as planned, of which no pixel was read yet.
+    func opened(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
+        let isOpened =
+            load.shrink == 1 && load.factor == 1 && load.loadsAllFrames == facts.isAnimated
+            && tolerance == .nothing
+        if isOpened, let picture = unread {
+            unread = nil
+            return picture
+        }
+        return try reopened(load, tolerance: tolerance)
+    }
+
+    /// The picture from the beginning again, as planned.
+    func reopened(_ load: LoadPlan, tolerance: Tolerance) throws -> Picture {
+        let picture = try reopened(
+            shrink: load.shrink, factor: load.factor, allFrames: load.loadsAllFrames, tolerance: tolerance)
+        guard load.scale > 1, !load.resizes else { return picture }
+        // A drawing 24.4 points wide is 24 pixels, and 73 at three times its size, where 72 are planned.
+        let (width, height) = (facts.size.width * load.scale, facts.size.height * load.scale)
+        return try picture.extended(to: PixelSize(width, height))
+    }
+
+    /// The picture from the beginning again.
+    /// - Parameters:
+    ///   - shrink: the decoder delivers one pixel for so many along a side.
+    ///   - factor: how many times as wide and high a vector picture is drawn, if it is not that.
+    func reopened(
+        shrink: Int, factor: Double? = nil, allFrames: Bool = false, tolerance: Tolerance
+    ) throws -> Picture {
+        unread = nil
+        let picture = try Loader.open(
+            file, format: facts.format, page: facts.page, shrink: shrink, factor: factor ?? 1 / Double(shrink),
+            allFrames: allFrames, tolerance: lacksEnd(tolerating: tolerance) ? .truncated : .nothing
+        ).picture
+        if facts.format.decoder.leavesMessages { _ = VipsLibrary.takeErrors() }
+        return picture
+    }
+
+    /// Whether the file is truncated, and that is tolerated. Other damage is not.
+    func lacksEnd(tolerating tolerance: Tolerance) throws(Failure) -> Bool {
+        guard tolerance == .truncated, facts.format.decoder.canBeTruncated(facts) else { return false }
+        return try file.structureForDecoding { completeness(of: facts.format, in: $0) } == .incomplete
+    }
+
+    // MARK: - Who decodes
+
+    /// The pixels of a picture that was opened, by libvips or by a decoder of this program.
+    func decoded(_ opened: Picture, shrink: Int, _ beginning: Beginning) throws -> Picture {
+        let pixels = try facts.format.decoder.pixels(of: opened.image, in: file, facts, shrink: shrink, beginning)
+        let picture = pixels.map(opened.with) ?? opened
+        // Memory that the decoder has freed is not counted for the stages.
+        if facts.isUnpackedAtOnce { clinux_return_freed_memory(CostModel.keptMemory) }
+        return beginning == .held ? try picture.inMemory() : picture
+    }
+
+    /// Reads the rows of a picture as they are decoded.
+    func fallingBack<Value>(_ opened: Picture, shrink: Int, _ read: (Picture) throws -> Value) throws -> Value {
+        let decoded = try decoded(opened, shrink: shrink, .scaled)
+        guard facts.format.decoder.findsFaultsLate, decoded.image !== opened.image else { return try read(decoded) }
+        do {
+            return try read(decoded)
+        } catch {
+            _ = VipsLibrary.takeErrors()
+            return try read(opened)
+        }
+    }
+
+    /// Warnings about what the file has and the decoder has not given: frames, rows, or a profile.
+    func warnings(_ tolerance: Tolerance) throws(Failure) -> [Warning] {
+        let warnings = try file.structureForDecoding(warnings)
+        guard try lacksEnd(tolerating: tolerance) else { return warnings }
+        let message = "the file ends before the picture does; what is missing is gray"
+        return warnings + [Warning(.sourceTruncated, message)]
+    }
+
+    private func warnings(_ bytes: ByteSource) -> [Warning] {
+        var warnings: [Warning] = []
+        let (format, structure) = (facts.format.declaration, facts.format.declaration.structure)
+        if (try? structure.hasHiddenFrames(bytes)) == true {
+            let message = "animations in \(format.unreadAnimation) are not read; only the first picture is used"
+            warnings.append(Warning(.animationDropped, message))
+        }
+        if let address = structure.linkedFile(in: bytes) {
+            let (title, shown) = (format.title, address.prefix(200))
+            let message =
+                "the \(title) shows '\(shown)', which is not read: the picture lacks it; embed it in the \(title)"
+            warnings.append(Warning(.linkNotFollowed, message))
+        }
+        if !facts.hasProfile, (try? structure.hasProfile(bytes)) == true {
+            warnings.append(.badProfile(isPress: facts.colour == .cmyk))
+        }
+        return warnings
+    }
+}
+
+extension Picture {
+    /// The picture with transparent rows and columns at the bottom and on the right, or without those that are too many.
+    func extended(to size: PixelSize) throws -> Picture {
+        guard self.size != size else { return self }
+        let clear = [Double](repeating: 0, count: image.bands)
+        return with(try image.embed(x: 0, y: 0, width: size.width, height: size.height, background: clear))
+    }
+}
+
+extension OpenFile {
+    /// Reads the structure of a source by code that knows no files. A read that fails is not taken for damage: the
+    /// supervisor checks the disk, and the source is tried again later.
+    func structureForDecoding<Found>(_ find: (ByteSource) -> Found) throws(Failure) -> Found {
+        do throws(SystemError) {
+            return try structure(find)
+        } catch {
+            throw Failure(
+                .changedWhileRead, stage: "decode", "the picture cannot be read any more", detail: error.description)
+        }
+    }
+}

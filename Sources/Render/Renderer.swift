@@ -1,0 +1,124 @@
+// Follows a plan from the first byte to the last: what each rendition begins with, its stages, and its file.
+package import CLinux
+import Glibc
+import Messages
+import Pipeline
+import Stages
+import System
+import Vips
+
+struct Renderer {
+    private(set) var plan: SourcePlan
+    let pipeline: PipelineFile
+    let assets: AssetStore
+    let colours: ColourConversion
+    var thumbnail: ThumbnailFacts?
+    private let notes = RenderNotes()
+
+    /// The assets for stages to draw, and the place for their warnings.
+    var context: RenderContext { RenderContext(assets: assets, notes: notes) }
+
+    /// Renders renditions of the plan, by their places in it, each into its descriptor.
+    func render(_ source: ProbedSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
+        guard plan.drawings.isEmpty else { return try draw(source, wanted: wanted, to: outputs) }
+        assets.keep(atMost: plan.keptAssets)
+        let trial = DecoderTrial {
+            try source.decoded(
+                source.reopened(plan.load, tolerance: pipeline.tolerance), shrink: plan.load.shrink, .streamed
+            ).image.evaluated()
+        }
+        let starts = try begin(source, trial)
+        // A warning says already that the file is truncated.
+        let judge = starts.warnings.contains { $0.code == .sourceTruncated } ? nil : trial
+        return try render(starts, wanted: wanted, to: outputs, trial: judge)
+    }
+
+    private func begin(_ source: ProbedSource, _ trial: DecoderTrial) throws -> Starts {
+        let opened = try source.opened(plan.load, tolerance: pipeline.tolerance)
+        let metadata = try source.metadata(of: opened)
+        let missing = try source.warnings(pipeline.tolerance)
+        let (starts, warnings) = try judging(trial) { try self.starts(from: opened, of: source) }
+        return Starts(frames: starts, metadata: metadata, warnings: warnings + missing)
+    }
+
+    /// Draws a vector picture anew for each rendition.
+    private func draw(_ source: ProbedSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
+        let results = try zip(wanted, outputs).map { index, output in
+            var renderer = self
+            renderer.plan = plan.drawings[index]
+            return try renderer.render(source, wanted: [0], to: [output])
+        }
+        let warnings = results.flatMap(\.warnings)
+        return RenderResult(
+            renditions: results.flatMap(\.renditions),
+            warnings: warnings.indices.filter { !warnings[..<$0].contains(warnings[$0]) }.map { warnings[$0] },
+            peakMemory: Int(clinux_peak_memory()))
+    }
+
+    /// What the renditions begin with.
+    struct Starts {
+        /// For each rendition.
+        let frames: [Frames]
+        let metadata: SourceMetadata
+        let warnings: [Warning]
+    }
+
+    /// - Parameter trial: judges messages of libvips; nil if they are to be ignored.
+    func render(
+        _ starts: Starts, wanted: [Int], to outputs: [OpenFile], trial: DecoderTrial?
+    ) throws -> RenderResult {
+        var sizes: [RenderedSize] = []
+        var warnings = starts.warnings
+        for (index, output) in zip(wanted, outputs) {
+            let rendition = plan.renditions[index]
+            // What the decoder, or the rendition before, has freed is not counted for this one.
+            clinux_return_freed_memory(CostModel.keptMemory)
+            try judging(trial) {
+                do {
+                    let (size, notes) = try render(
+                        rendition, from: starts.frames[index], resized: plan.beginsResized(rendition: index),
+                        starts.metadata, to: output)
+                    sizes.append(size)
+                    warnings += notes.filter { !warnings.contains($0) }
+                    let said = try trial?.warnings(VipsLibrary.takeErrors()) ?? []
+                    warnings += said.filter { !warnings.contains($0) }
+                } catch let error as SystemError {
+                    throw NoRoom(rendition: rendition.title, detail: error.description)
+                } catch let error as VipsError {
+                    if error.isFullDisk || !takesMore(output) {
+                        throw NoRoom(rendition: rendition.title, detail: error.message)
+                    }
+                    let message = "'\(rendition.title)' cannot be encoded as \(rendition.format.rawValue)"
+                    throw FailedOperation(.encodingFailed, stage: "save", message, error)
+                }
+            }
+        }
+        warnings += starts.metadata.warnings(for: plan.renditions) + notes.warnings
+        return RenderResult(renditions: sizes, warnings: warnings, peakMemory: Int(clinux_peak_memory()))
+    }
+
+    /// Finds out whose fault a failed operation is.
+    func judging<Value>(_ trial: DecoderTrial?, _ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as FailedOperation {
+            throw trial?.failure(after: error) ?? error.failure
+        }
+    }
+
+    // MARK: - Failures
+
+    /// Whether the output takes another block at its end.
+    private func takesMore(_ output: OpenFile) -> Bool {
+        let block = [UInt8](repeating: 0, count: 65_536)
+        let end = lseek(output.descriptor, 0, SEEK_END)
+        defer { ftruncate(output.descriptor, end) }
+        return pwrite(output.descriptor, block, block.count, end) == block.count
+    }
+}
+
+extension VipsError {
+    /// Returns true if a write failed because the disk was full. By now it may have room again, since others write to
+    /// it too.
+    fileprivate var isFullDisk: Bool { [ENOSPC, EDQUOT].contains { message.contains(String(cString: strerror($0))) } }
+}

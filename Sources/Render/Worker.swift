@@ -1,0 +1,255 @@
+// The worker process: the only place where pixels exist. It can open nothing by itself; everything it reads and writes
+// comes as a descriptor.
+import CLinux
+import Glibc
+import Messages
+import Pipeline
+import Stages
+import System
+import Vips
+
+/// The life of a worker process, from start to the end of its socket.
+package enum Worker {
+    /// Bytes up to which what is freed is kept for the next picture. `CostModel.keptMemory` holds before a smaller one.
+    private static let keptMemory = 64 << 20
+
+    /// Serves requests on standard input until the supervisor closes it.
+    /// - Returns: the exit code.
+    package static func run() -> CInt {
+        // If the supervisor is gone already, its end of the socket is closed, which ends the loop below. Its number
+        // tells nothing: in a container it may well be 1.
+        guard clinux_bind_to_parent() == 0 else { return 70 }
+        _ = clinux_forbid_core()
+        clinux_end_without_threads()
+        // Files in memory only: libvips would else write large pictures to a temporary file.
+        _ = clinux_set_environment("VIPS_DISC_THRESHOLD", "1000g")
+        clinux_keep_freed_memory(keptMemory)
+        // A file that grows past its limit is an error to report, not a reason to die.
+        signal(SIGXFSZ, SIG_IGN)
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            try VipsLibrary.start(threads: 1, loadsModules: false)
+        } catch {
+            let words = "libvips does not start: \(error)\n"
+            _ = write(2, words, words.utf8.count)
+            return 70
+        }
+        VipsLibrary.blockUntrusted()
+        _ = clinux_die_first()
+        var worker = WorkerState()
+        let channel = Channel(OpenFile(owning: dup(0)))
+        while let reply = answer(channel, &worker) {
+            guard (try? channel.send(reply)) != nil else { return 70 }
+        }
+        return 0
+    }
+
+    /// The answer to the next request. The files that came with it are closed when this returns: the supervisor takes
+    /// an output that is still open after the answer for a lie.
+    private static func answer(_ channel: Channel, _ worker: inout WorkerState) -> Reply? {
+        guard let (request, files) = try? channel.receive(Request.self) else { return nil }
+        return worker.answer(request, files: files) { try channel.member($0) }
+    }
+}
+
+/// What a worker keeps between requests: the pipelines it was given, and the source it is at.
+private struct WorkerState {
+    private struct Prepared {
+        let planner: Planner
+        let assets: AssetStore
+    }
+
+    private var pipelines: [Int: Prepared] = [:]
+    /// Formats that were tried and can be saved.
+    private var savable: Set<OutputFormat> = []
+    /// What the last probe opened, until it is rendered.
+    private var source: ProbedSource?
+    /// Bytes that the picture which was probed last needs to be decoded.
+    private var lastNeed = 0
+    private let profiles = ProfileBook()
+    private var sandbox = Sandbox()
+    private var kind = WorkerKind()
+
+    /// - Parameter member: asks for a member of the set that is under way.
+    mutating func answer(_ request: Request, files: [OpenFile], member: @escaping (Int) throws -> OpenFile) -> Reply {
+        // What an earlier picture left behind is not this one's fault.
+        _ = VipsLibrary.takeErrors()
+        _ = GLibLog.shared.take()
+        switch request {
+        case .prepare(let message): return prepare(message, files)
+        case .tryReading(let format): return reply { worker in .readable(try worker.tryReading(format)) }
+        case _ where !sandbox.isEntered:
+            return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
+        case .probe(let format, let page, let words):
+            return reply { worker in .facts(try worker.probe(format, page: page, words: words, files)) }
+        case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
+        case .render(let message):
+            return reply { worker in .rendered(try worker.render(message, files: files, member: member)) }
+        case .member: return .failed(Failure(.internal, stage: "read", "a member came that nobody asked for"))
+        }
+    }
+
+    private mutating func prepare(_ message: PipelineMessage, _ files: [OpenFile]) -> Reply {
+        do {
+            try sandbox.enter(message.kind)
+            kind = message.kind
+        } catch {
+            return .failed(
+                Failure(.internal, stage: "read", "the worker process cannot be shut in", detail: error.description))
+        }
+        guard files.count == message.assets.count,
+            let file = try? PipelineFile(text: message.text, file: message.name, catalogue: .complete)
+        else { return .failed(Failure(.internal, stage: "read", "the worker does not understand the pipeline")) }
+        for format in Set(file.renditions.map(\.save.format)).subtracting(savable) {
+            if let words = CodecTrial.trouble(saving: format) { return .cannotSave(format, words) }
+            savable.insert(format)
+        }
+        let assets = AssetStore()
+        for (index, asset) in message.assets.enumerated() {
+            do {
+                try assets.add(asset, files[index])
+            } catch {
+                return .assetFailed(index, failure(from: error, stage: "decode"))
+            }
+        }
+        let planner = Planner(pipeline: file, assets: assets.facts, limits: message.limits)
+        pipelines[message.id] = Prepared(planner: planner, assets: assets)
+        return .assets(message.assets.compactMap { assets.facts[$0.path] })
+    }
+
+    /// Reads our own sample of a format, whatever the kind of this worker.
+    private mutating func tryReading(_ format: SourceFormat) throws -> Bool {
+        if !sandbox.isEntered, let module = format.declaration.module { Sandbox.load(module) }
+        // Decoding the sample may start threads, and this worker may be told to read fonts later.
+        try sandbox.narrow()
+        guard format != kind.format, let operations = format.decoder.blockedClass else {
+            return CodecTrial.canRead(format)
+        }
+        VipsLibrary.setBlocked(operations, false)
+        defer { VipsLibrary.setBlocked(operations, true) }
+        return CodecTrial.canRead(format)
+    }
+
+    private mutating func probe(
+        _ format: SourceFormat, page: Int?, words: Bool, _ files: [OpenFile]
+    ) throws -> SourceFacts {
+        source = nil
+        guard kind.reads(format) else {
+            throw Failure(.internal, stage: "read", "a worker of another kind was given \(format.title)")
+        }
+        guard let file = files.first, files.count == 1 else {
+            throw Failure(.internal, stage: "read", "a request came without its source")
+        }
+        let probed = try ProbedSource(file, format: format, page: page, words: words)
+        source = probed
+        // Memory that a large picture has left is not counted for one that needs less, such as a smaller one, or one whose
+        // decoder holds less. One that needs as much finds its buffers again.
+        let need = probed.facts.decodingBytes(to: 0)
+        if need < lastNeed { clinux_return_freed_memory(CostModel.keptMemory) }
+        lastNeed = need
+        return probed.facts
+    }
+
+    private mutating func measure(
+        _ message: RenderMessage, _ member: @escaping (Int) throws -> OpenFile
+    ) throws -> [StageMeasurement] {
+        let prepared = try prepared(message)
+        let measuring = Measuring(
+            planner: planner(prepared, message), assets: prepared.assets, colours: colours(prepared))
+        switch message.source {
+        case .picture(let pixelsPerPoint): return try measuring.measure(try probed(), pixelsPerPoint: pixelsPerPoint)
+        case .set(let members): return try measuring.measure(SetSource(members: members, open: member))
+        }
+    }
+
+    private mutating func render(
+        _ message: RenderMessage, files: [OpenFile], member: @escaping (Int) throws -> OpenFile
+    ) throws -> RenderResult {
+        let prepared = try prepared(message)
+        let planner = planner(prepared, message)
+        let plan: SourcePlan
+        switch message.source {
+        case .picture(let pixelsPerPoint):
+            plan = try planner.plan(
+                try probed().facts, pixelsPerPoint: pixelsPerPoint, measurements: message.measurements.byPath)
+        case .set(let members):
+            plan = try planner.plan(set: members, measurements: message.measurements.byPath)
+        }
+        let wanted = plan.renditions.indices.filter { !message.omitted.contains($0) }
+        guard files.count == wanted.count else {
+            throw Failure(
+                .internal, stage: "save", "the worker was given \(files.count) outputs for \(wanted.count) renditions")
+        }
+        let renderer = Renderer(
+            plan: plan, pipeline: prepared.planner.pipeline, assets: prepared.assets, colours: colours(prepared),
+            thumbnail: message.thumbnail)
+        switch message.source {
+        case .picture:
+            let source = try probed()
+            self.source = nil
+            return try renderer.render(source, wanted: wanted, to: files)
+        case .set(let members):
+            return try renderer.render(SetSource(members: members, open: member), wanted: wanted, to: files)
+        }
+    }
+
+    private func prepared(_ message: RenderMessage) throws -> Prepared {
+        guard let prepared = pipelines[message.pipeline] else {
+            throw Failure(.internal, stage: "read", "the worker was not given the pipeline")
+        }
+        return prepared
+    }
+
+    /// The planner for the source of a message.
+    private func planner(_ prepared: Prepared, _ message: RenderMessage) -> Planner {
+        let facts: SourceFacts? =
+            switch message.source {
+            case .picture: source?.facts
+            case .set(let members): members.first?.facts
+            }
+        guard let texts = message.texts, let facts else { return prepared.planner }
+        return prepared.planner.saying(texts, of: facts)
+    }
+
+    private func probed() throws -> ProbedSource {
+        guard let source else { throw Failure(.internal, stage: "read", "the worker was not given the source") }
+        return source
+    }
+
+    private func colours(_ prepared: Prepared) -> ColourConversion {
+        ColourConversion(policy: prepared.planner.pipeline.profile, profiles: profiles)
+    }
+
+    private mutating func reply(decoding work: (inout WorkerState) throws -> Reply) -> Reply {
+        do {
+            return try work(&self)
+        } catch let trouble as NoRoom {
+            return .noRoom(trouble.rendition, trouble.detail)
+        } catch {
+            return .failed(failure(from: error, stage: "decode"))
+        }
+    }
+
+    private func failure(from error: any Error, stage: String) -> Failure {
+        switch error {
+        case let failure as Failure: failure
+        case let error as PlanFailure: error.failure
+        // The pixels were in memory, so that the decoder has no part in it.
+        case let error as FailedOperation: error.failure
+        case let error as VipsError:
+            Failure(.corrupt, stage: stage, "the picture cannot be decoded", detail: error.description)
+        default: Failure(.internal, stage: stage, "an unexpected error", detail: "\(error)")
+        }
+    }
+}
+
+extension Channel {
+    /// The next member of a set, which the supervisor opens when it is asked.
+    fileprivate func member(_ index: Int) throws -> OpenFile {
+        try send(Reply.needsMember(index))
+        guard case (.member, let files) = try receive(Request.self), let file = files.first else {
+            throw Failure(.setMemberFailed, stage: "read", "a member of the set cannot be opened")
+        }
+        return file
+    }
+}

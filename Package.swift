@@ -73,7 +73,8 @@ let package = Package(
             ].map { .embedInCode($0) },
             swiftSettings: settings
         ),
-        .target(name: "TestSupport", dependencies: ["System", "Vips"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["System", "Vips"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "VipsTests", dependencies: ["CResample", "CVips", "Vips", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "Stages"], swiftSettings: settings),
@@ -93,7 +94,8 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "imagemillTests", dependencies: [
+            name: "imagemillTests",
+            dependencies: [
                 "imagemill", "Engine", "Messages", "Pipeline", "Render", "Stages", "System", "TestSupport", "Vips",
             ],
             swiftSettings: settings),
@@ -105,7 +107,8 @@ if Context.environment["IMAGEMILL_FUZZER"] != nil {
     let parsed = settings + [.unsafeFlags(["-parse-as-library"])]
     package.targets.append(
         .executableTarget(
-            name: "Fuzz", dependencies: [
+            name: "Fuzz",
+            dependencies: [
                 "CDeflate", "CLinux", "Engine", "Messages", "Pipeline", "Render", "Stages", "System", "Vips",
             ],
             path: "Tests/Fuzz", exclude: ["run"],

@@ -10,8 +10,8 @@ typedef enum { CINSTRUCTIONS_BASELINE, CINSTRUCTIONS_AVX2, CINSTRUCTIONS_AVX512 
 CInstructions cinstructions_best(void);
 
 // For loops whose caller chooses, so that a test can compare: the file with them is included once for each set, with
-// NAME(x) as the name of a function and TARGET as its attributes. CALL picks one of the first two sets, CALL_WIDE one of
-// all three.
+// NAME(x) as the name of a function and TARGET as its attributes. CALL picks one of the first two sets, CALL_WIDE one
+// of all three.
 // For loops that nobody has to compare, in front of a function: EACH_TARGET compiles it for each set by itself.
 #if defined(__x86_64__)
 #define AVX2_TARGET __attribute__((target("avx2")))

@@ -215,9 +215,9 @@ private struct Inbox {
     /// Free jobs by the time at which they are due.
     var due = Heap<Turn>()
     /// Leases by the time at which they run out.
-    package var leases = Heap<Turn>()
+    var leases = Heap<Turn>()
     var open: [BytePath: JobID] = [:]
-    package var totals = JobTotals()
+    var totals = JobTotals()
     var kept: [BytePath: KeptOriginal] = [:]
 }
 

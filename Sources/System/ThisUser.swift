@@ -1,5 +1,5 @@
 // Who this process works as, for messages about rights.
-import Glibc
+package import Glibc
 
 /// The user of this process.
 package enum ThisUser {

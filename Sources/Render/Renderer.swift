@@ -1,5 +1,5 @@
 // Follows a plan from the first byte to the last: what each rendition begins with, its stages, and its file.
-package import CLinux
+import CLinux
 import Glibc
 import Messages
 import Pipeline

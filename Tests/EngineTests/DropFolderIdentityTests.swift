@@ -16,7 +16,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder.path(state), withIntermediateDirectories: true)
         let state = BytePath(folder.path(state))
         return try DropFolderIdentity.read(
-            from: state, ledger: SQLiteJobStore(state: state, policy: { _ in RetryPolicy(attempts: 3) })
+            from: state, ledger: SQLiteLedger(state: state, policy: { _ in RetryPolicy(attempts: 3) })
         ).identity
     }
 

@@ -11,6 +11,9 @@ import Testing
 enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
     case memory, sqlite
 
+    /// Those that keep all that a drop folder needs.
+    static let ledgers: [StoreKind] = [.sqlite]
+
     var testDescription: String { "\(self)" }
 }
 
@@ -44,10 +47,13 @@ final class FakeClocks: Sendable {
 
 /// A store with nothing in it.
 final class JobStoreFixture: Sendable {
-    let store: any JobStore
+    let store: any JobStore & NameStore
+    /// The same, if it is a ledger.
+    private let ledger: (any Ledger)?
     private let folder: TemporaryFolder
     private let time: Clock
     private let names = JobNames()
+    private let policy: RetryPolicy
 
     final class Clock: Sendable {
         private let time = Atomic(1_000_000)
@@ -60,13 +66,28 @@ final class JobStoreFixture: Sendable {
         let clock = Clock()
         time = clock
         let policy = RetryPolicy(attempts: attempts)
-        store =
-            switch kind {
-            case .memory: MemoryJobStore(policy: { _ in policy }, clock: { clock.now })
-            case .sqlite:
-                try SQLiteJobStore(
-                    state: BytePath(folder.path("state")), policy: { _ in policy }, clocks: Clocks { clock.now })
-            }
+        self.policy = policy
+        switch kind {
+        case .memory: (store, ledger) = (MemoryJobStore(policy: { _ in policy }, clock: { clock.now }), nil)
+        case .sqlite:
+            let ledger = try SQLiteLedger(
+                state: BytePath(folder.path("state")), policy: { _ in policy }, clocks: Clocks { clock.now })
+            (store, self.ledger) = (ledger, ledger)
+        }
+    }
+
+    /// The ledger, for tests of `StoreKind.ledgers`.
+    var keeping: any Ledger { get throws { try #require(ledger) } }
+
+    /// Another connection to the same store, as another process has it, whose wall clock is set otherwise. A store in
+    /// memory has one only.
+    func another(wall skew: Duration) throws -> any JobStore & NameStore {
+        guard ledger != nil else { return store }
+        let (time, policy) = (time, policy)
+        let milliseconds = Int(skew.inNanoseconds / 1_000_000)
+        return try SQLiteLedger(
+            state: BytePath(folder.path("state")), policy: { _ in policy },
+            clocks: Clocks(wall: { time.now + milliseconds }, uptime: { time.now }))
     }
 
     var now: Int {
@@ -101,8 +122,37 @@ final class JobStoreFixture: Sendable {
     /// Brings a source to its end.
     func end(_ path: String, failing failure: Failure? = nil, keeps: Bool = false, recipe: String = "r1") throws {
         guard let lease = try taken(path, keeps: keeps, recipe: recipe) else { return }
-        let event: JobEvent = failure.map { .attemptFailed($0, isFinal: true, now: now) } ?? .published(damage: nil)
+        let event: JobEvent = failure.map { .attemptFailed($0, isFinal: true) } ?? .published(damage: nil)
         _ = try store.update([JobUpdate(lease, event)])
         _ = try store.update([JobUpdate(lease, .settled)])
+    }
+}
+
+extension JobStore {
+    /// How many sources of an inbox have ended how.
+    func totals(inbox: String) throws -> JobCounts {
+        let counts = try counts()[inbox] ?? JobCounts()
+        return JobCounts(done: counts.done, failed: counts.failed)
+    }
+
+    /// Open jobs of an inbox, those of them that wait, and for how long the oldest has been known.
+    func openCount(inbox: String) throws -> (count: Int, waiting: Int, age: Int?) {
+        let counts = try counts()[inbox] ?? JobCounts()
+        return (counts.open, counts.waiting, counts.age)
+    }
+
+    func inboxesWithOpenJobs() throws -> [String] { try counts().filter { $0.value.open > 0 }.keys.sorted() }
+}
+
+extension UpdateOutcome {
+    var progress: JobProgress? { if case .changed(let progress, _, _) = self { progress } else { nil } }
+    var effects: [JobEffect] { if case .changed(_, let effects, _) = self { effects } else { [] } }
+    var dueIn: Int? { if case .changed(_, _, let time) = self { time } else { nil } }
+}
+
+extension HookStore {
+    @discardableResult
+    func addHook(inbox: String, event: String, key: String, body: [UInt8]) throws -> Int {
+        try addHook(inbox: inbox, event: event, key: key, body: body, limit: 10_000)
     }
 }

@@ -14,8 +14,8 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func open(attempts: Int = 3) throws -> SQLiteJobStore {
-        try SQLiteJobStore(
+    private func open(attempts: Int = 3) throws -> SQLiteLedger {
+        try SQLiteLedger(
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: attempts) }, clocks: fake.clocks
         )
     }
@@ -69,7 +69,7 @@ import Testing
         let store = try open()
         let lease = try wait(store)
         fake.setWall(by: jump)
-        #expect(try store.nextDue(inbox: "in", owner: "me") == lease.job.progress.notBefore + 1_000)
+        #expect(try store.nextDue(inbox: "in", owner: "me") == 1_000)
         fake.pass(.milliseconds(999))
         #expect(try take(store) == nil)
         fake.pass(.milliseconds(1))
@@ -100,13 +100,14 @@ import Testing
         let failure = Failure(.corrupt, stage: "decode", "x")
         let event: JobEvent =
             state == .published
-            ? .published(damage: nil) : .attemptFailed(failure, isFinal: true, now: first.now)
+            ? .published(damage: nil) : .attemptFailed(failure, isFinal: true)
         _ = try first.update([JobUpdate(lease, event)])
         fake.setUptime(to: .seconds(20))
         let store = try open()
         let job = try #require(try store.job(lease.job.id))
         #expect(job.progress.state == state && job.progress.notBefore > store.now)
-        _ = try store.recover([(job, .spool)])
+        try store.endLeases(ofOthersThan: "two")
+        _ = try store.recover([(job, .spool)], by: "two")
         #expect(try take(store)?.job.id == lease.job.id)
     }
 
@@ -135,15 +136,15 @@ import Testing
         #expect(try recorded(store) == store.now - 60_000)
     }
 
-    private func recorded(_ store: SQLiteJobStore) throws -> Int? {
+    private func recorded(_ store: SQLiteLedger) throws -> Int? {
         try store.look { try Int.fetchOne($0, sql: "SELECT time FROM clock") }
     }
 
-    private func take(_ store: SQLiteJobStore) throws -> Lease? {
+    private func take(_ store: SQLiteLedger) throws -> Lease? {
         try store.take(TakeRequest(inbox: "in", limit: 1, lightBytes: 9, owner: "me", lease: 60_000, recipe: "r")).first
     }
 
-    private func offer(_ store: SQLiteJobStore) throws {
+    private func offer(_ store: SQLiteLedger) throws {
         _ = try store.offer([
             NewJob(
                 id: JobNames().next(), inbox: "in", path: BytePath("a"),
@@ -152,11 +153,11 @@ import Testing
     }
 
     /// A job that has failed once and waits for a second.
-    private func wait(_ store: SQLiteJobStore) throws -> Lease {
+    private func wait(_ store: SQLiteLedger) throws -> Lease {
         try offer(store)
         let lease = try #require(try take(store))
         let failure = Failure(.workerCrashed, stage: "render", "x")
-        _ = try store.update([JobUpdate(lease, .attemptFailed(failure, isFinal: false, now: store.now))])
+        _ = try store.update([JobUpdate(lease, .attemptFailed(failure, isFinal: false))])
         return lease
     }
 }

@@ -46,7 +46,7 @@ import Testing
         let folder = try TemporaryFolder()
         let state = BytePath(folder.path("state"))
         let open = {
-            try SQLiteJobStore(
+            try SQLiteLedger(
                 state: state, policy: { _ in RetryPolicy(attempts: 3) }, inboxes: [BytePath("/in"): "in"],
                 clocks: Clocks { 1000 })
         }
@@ -58,7 +58,7 @@ import Testing
         // Only at full size, which `make chaos` asks for: the ordinary tests measure no speed.
         #expect(scale > 1 || SuspendingClock.now - start < .seconds(2), "it opened in \(SuspendingClock.now - start)")
 
-        let new = try SQLiteJobStore(
+        let new = try SQLiteLedger(
             state: BytePath(folder.path("new")), policy: { _ in RetryPolicy(attempts: 3) }, clocks: Clocks { 1000 })
         let (steps, fewest) = (try stepsOfHundredJobs(store), try stepsOfHundredJobs(new))
         #expect(fewest > 10_000 && steps < fewest * 5 / 4, "\(steps) steps, in a new ledger \(fewest)")
@@ -67,14 +67,14 @@ import Testing
         let before = try #require(try FileSystem.status(file)).bytes
         var rows = 0
         while case let removed = try store.prune(keeping: 1000), removed > 0 {
-            #expect(removed <= 2 * SQLiteJobStore.prunedAtOnce, "nobody waits for long")
+            #expect(removed <= 2 * SQLiteLedger.prunedAtOnce, "nobody waits for long")
             rows += removed
         }
         #expect(rows == 1_000_000 / scale + 100 - 2000)
         // The names of sources that are gone go in steps as well.
         var place: OwnedName?
         while case let names = try store.ownedNames(after: place, limit: 5000), let last = names.last {
-            try store.release(names, idleSince: .max)
+            try store.release(names, unlessJobsAfter: .max)
             place = last
         }
         for _ in 0..<60 { _ = try store.prune(keeping: 1000) }
@@ -87,7 +87,7 @@ import Testing
 
     @Test func `the last of 10,000 jobs are taken with as few steps as the first`() throws {
         let fixture = try JobStoreFixture(.sqlite)
-        let store = try #require(fixture.store as? SQLiteJobStore)
+        let store = try #require(fixture.store as? SQLiteLedger)
         _ = try store.offer((0..<10_000).map { fixture.new("folder/\($0).jpg") })
         func end(_ limit: Int) throws {
             let leases = try store.take(fixture.request(limit))
@@ -103,7 +103,7 @@ import Testing
         #expect(first > 10_000 && last < first * 5 / 4, "first \(first), last \(last)")
     }
 
-    private func checkpoint(_ store: SQLiteJobStore) throws {
+    private func checkpoint(_ store: SQLiteLedger) throws {
         try store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
@@ -113,7 +113,7 @@ import Testing
             observed: ObservedFile(device: 1, inode: 1, bytes: 1, modified: 1))
     }
 
-    private func stepsOfHundredJobs(_ store: SQLiteJobStore) throws -> Int {
+    private func stepsOfHundredJobs(_ store: SQLiteLedger) throws -> Int {
         try stepsOf(store) {
             for index in 0..<100 {
                 _ = try store.offer([newJob("new-\(index)")])
@@ -127,7 +127,7 @@ import Testing
 
     /// How many instructions SQLite's virtual machine runs for what `body` asks of a store: a measure of its work that
     /// no busy machine changes.
-    private func stepsOf(_ store: SQLiteJobStore, _ body: () throws -> Void) throws -> Int {
+    private func stepsOf(_ store: SQLiteLedger, _ body: () throws -> Void) throws -> Int {
         let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         count.initialize(to: 0)
         defer { count.deallocate() }

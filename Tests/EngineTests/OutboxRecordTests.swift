@@ -173,7 +173,7 @@ import Testing
         let record = try OutboxRecord(location)
         try record.database.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('from the future')") }
         record.close()
-        #expect(#expect(throws: StoreError.self) { try OutboxRecord(location) }?.kind == .tooNew)
+        #expect(#expect(throws: StoreError.self) { try OutboxRecord(location) }?.kind == .otherLayout)
     }
 
     // MARK: - Results

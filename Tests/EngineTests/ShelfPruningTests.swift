@@ -25,11 +25,11 @@ import Testing
     /// Each look is by a program that was started anew.
     private func pruning(age: String? = nil, size: String? = nil, sets: Bool = false) throws -> ShelfPruning {
         let retention = Retention(age: age.flatMap { Duration(written: $0) }, size: size.flatMap { ByteCount($0) })
-        let store = try SQLiteJobStore(
+        let store = try SQLiteLedger(
             state: BytePath(folder.path("state")), policy: { _ in .run }, clocks: fake.clocks)
         return ShelfPruning(
             folder: BytePath(folder.path("shelf")), retention: retention, takesSets: sets,
-            record: ShelfRecord(store, inbox: "in", shelf: "done"))
+            record: store.shelf("done", of: "in"))
     }
 
     private func prune(

@@ -1,4 +1,6 @@
 // Every state and every event: one answer, and no surprise.
+import Foundation
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -10,104 +12,71 @@ import Testing
     private let now = 1_000_000
 
     private func after(_ progress: JobProgress, _ event: JobEvent) -> (progress: JobProgress?, effects: [JobEffect]) {
-        transition(progress, event, policy: policy)
+        transition(progress, event, now: now, policy: policy)
     }
 
+    /// The event of each row of the table.
     private var events: [(name: String, event: JobEvent)] {
         [
-            ("taken", .taken), ("begun alone", .begunAlone), ("unclaimed", .unclaimed), ("unreached", .unreached),
+            ("taken", .taken),
+            ("begun alone", .begunAlone),
+            ("unclaimed", .unclaimed),
+            ("unreached", .unreached),
             ("returned", .returned),
             ("interrupted", .interrupted),
-            ("obstructed", .obstructed(failure, due: now)),
-            ("attemptFailed", .attemptFailed(failure, isFinal: false, now: now)),
-            ("attemptFailed for good", .attemptFailed(failure, isFinal: true, now: now)),
+            ("obstructed", .obstructed(failure, after: 0)),
+            ("attempt failed", .attemptFailed(failure, isFinal: false)),
+            ("attempt failed, final", .attemptFailed(failure, isFinal: true)),
             ("published", .published(damage: nil)),
             ("settled", .settled),
-            ("found in spool", .found(.spool, now: now)), ("found in inbox", .found(.inbox, now: now)),
-            ("found nowhere", .found(.nowhere, now: now)),
+            ("found in the spool", .found(.spool)),
+            ("found in the inbox", .found(.inbox)),
+            ("found nowhere", .found(.nowhere)),
         ]
     }
 
-    /// What each pair leads to with attempts left: the next state (`-` if the job is forgotten) and the effects; nil if
-    /// it is out of step.
-    private static let table: [JobState: [String: String?]] = [
-        .offered: [
-            "taken": "running claim attempt", "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil,
-            "interrupted": nil,
-            "obstructed": nil,
-            "attemptFailed": nil,
-            "attemptFailed for good": nil, "published": nil, "settled": nil, "found in spool": "waiting",
-            "found in inbox": "offered",
-            "found nowhere": "-",
-        ],
-        .running: [
-            "taken": "running claim attempt", "begun alone": "running attempt", "unclaimed": "-",
-            "unreached": "offered", "returned": "-",
-            "interrupted": "waiting",
-            "obstructed": "waiting",
-            "attemptFailed": "waiting retry", "attemptFailed for good": "rejected deadLetter",
-            "published": "published settle", "settled": nil,
-            "found in spool": "waiting", "found in inbox": "offered", "found nowhere": "- lost",
-        ],
-        .waiting: [
-            "taken": "running attempt", "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil,
-            "interrupted": nil,
-            "obstructed": nil,
-            "attemptFailed": nil,
-            "attemptFailed for good": nil, "published": nil, "settled": nil, "found in spool": "waiting",
-            "found in inbox": "offered",
-            "found nowhere": "- lost",
-        ],
-        .published: [
-            "taken": "published settle", "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil,
-            "interrupted": "published", "obstructed": "published",
-            "attemptFailed": nil, "attemptFailed for good": nil, "published": nil, "settled": "done countDone",
-            "found in spool": "published settle", "found in inbox": "done countDone", "found nowhere": "done countDone",
-        ],
-        .rejected: [
-            "taken": "rejected deadLetter", "begun alone": nil, "unclaimed": "-", "unreached": "offered",
-            "returned": nil,
-            "interrupted": "rejected",
-            "obstructed": "rejected",
-            "attemptFailed": nil, "attemptFailed for good": nil, "published": nil, "settled": "failed countFailed",
-            "found in spool": "rejected deadLetter", "found in inbox": "offered",
-            "found nowhere": "failed countFailed completeNote",
-        ],
-        .done: [
-            "taken": nil, "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil,
-            "obstructed": nil,
-            "attemptFailed": nil,
-            "attemptFailed for good": nil, "published": nil, "settled": "done", "found in spool": "done adopt",
-            "found in inbox": "done",
-            "found nowhere": "done",
-        ],
-        .failed: [
-            "taken": nil, "begun alone": nil, "unclaimed": nil, "unreached": nil, "returned": nil, "interrupted": nil,
-            "obstructed": nil,
-            "attemptFailed": nil,
-            "attemptFailed for good": nil, "published": nil, "settled": "failed", "found in spool": "failed adopt",
-            "found in inbox": "failed",
-            "found nowhere": "failed",
-        ],
-    ]
+    /// The rows of the table in decision 15: the cell of each state, by the event.
+    private static func table() throws -> [String: [JobState: String]] {
+        let lines = try Checkout.text("docs/decisions/0015-one-queue.md").split(separator: "\n")
+        let rows = lines.filter { $0.hasPrefix("| ") }.map { line in
+            line.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        let states = try rows[0].dropFirst().map { try #require(JobState(rawValue: $0)) }
+        #expect(Set(states) == Set(JobState.allCases))
+        return Dictionary(
+            uniqueKeysWithValues: rows.dropFirst().map { row in
+                (row[0], Dictionary(uniqueKeysWithValues: zip(states, row.dropFirst())))
+            })
+    }
 
-    /// The effect without its values.
-    private func word(_ effect: JobEffect) -> String { "\(effect)".split(separator: "(").first.map(String.init) ?? "" }
+    /// The effect in words: `dead letter`.
+    private func word(_ effect: JobEffect) -> String {
+        "\(effect)".prefix { $0 != "(" }.reduce("") { $0 + ($1.isUppercase ? " \($1.lowercased())" : "\($1)") }
+    }
+
+    private func cell(_ state: JobState?, _ effects: [JobEffect]) -> String {
+        (state?.rawValue ?? "-") + (effects.isEmpty ? "" : ": " + effects.map(word).joined(separator: ", "))
+    }
 
     @Test(arguments: JobState.allCases)
-    func `every pair of a state and an event has the answer of the table`(state: JobState) throws {
-        let row = try #require(Self.table[state])
-        #expect(Set(row.keys) == Set(events.map(\.name)))
-        for (name, event) in events {
-            let progress = JobProgress(state, attempts: 1, notBefore: 7, failure: state == .rejected ? failure : nil)
-            let (next, effects) = after(progress, event)
-            let expected = try #require(row[name])
-            if let expected {
-                #expect(
-                    ([next?.state.rawValue ?? "-"] + effects.map(word)).joined(separator: " ") == expected,
-                    "\(state), \(name)")
-            } else {
-                #expect(next == progress && effects == [.outOfStep], "\(state), \(name)")
+    func `every pair of a state and an event has the answer of the table in decision 15`(state: JobState) throws {
+        let table = try Self.table()
+        let names = Set(events.map(\.name))
+        #expect(Set(table.keys.filter { !$0.hasSuffix(", used up") }) == names)
+        for isUsedUp in [false, true] {
+            for (name, event) in events {
+                let row = table[isUsedUp ? "\(name), used up" : name] ?? table[name]
+                let expected = try #require(row?[state])
+                let progress = JobProgress(
+                    state, attempts: 1, ends: isUsedUp ? RetryPolicy.mostEnds : 0, notBefore: 7,
+                    failure: state == .rejected ? failure : nil)
+                let (next, effects) = after(progress, event)
+                if expected.isEmpty {
+                    #expect(next == progress && effects == [.outOfStep], "\(state), \(name)")
+                } else {
+                    #expect(cell(next?.state, effects) == expected, "\(state), \(name), used up: \(isUsedUp)")
+                }
             }
         }
     }
@@ -161,7 +130,7 @@ import Testing
         for _ in 0..<5 {
             progress = progress.flatMap { after($0, .taken).progress }
             #expect(progress?.attempts == 2 && progress?.state == .running)
-            progress = progress.flatMap { after($0, .found(.spool, now: now)).progress }
+            progress = progress.flatMap { after($0, .found(.spool)).progress }
             #expect(progress == JobProgress(.waiting, attempts: 1, ends: 1, notBefore: now))
         }
         // Another start of the program has let it go.
@@ -174,7 +143,7 @@ import Testing
         var progress = JobProgress(.waiting, ends: 1)
         var delays: [Int] = []
         while progress.state == .waiting {
-            for event in [JobEvent.taken, .begunAlone, .found(.spool, now: now)] {
+            for event in [JobEvent.taken, .begunAlone, .found(.spool)] {
                 progress = try #require(after(progress, event).progress)
             }
             delays.append((progress.notBefore - now) / 1000)
@@ -186,7 +155,7 @@ import Testing
     @Test func `what the program has survived is no longer suspect`() {
         let running = JobProgress(.running, attempts: 1, ends: 9)
         let events: [JobEvent] = [
-            .interrupted, .obstructed(failure, due: now), .attemptFailed(failure, isFinal: false, now: now),
+            .interrupted, .obstructed(failure, after: 0), .attemptFailed(failure, isFinal: false),
         ]
         for event in events { #expect(after(running, event).progress?.isSuspect == false, "\(event)") }
         #expect(after(running, .unreached).progress?.ends == 1, "nothing had begun")
@@ -194,14 +163,14 @@ import Testing
 
     @Test func `what is counted is not lost if a power cut undid the claim`() {
         for attempts in 1...2 {
-            let (next, effects) = after(JobProgress(.running, attempts: attempts), .found(.inbox, now: now))
+            let (next, effects) = after(JobProgress(.running, attempts: attempts), .found(.inbox))
             #expect(
                 next == JobProgress(.offered, attempts: attempts - 1, ends: 1, notBefore: now) && effects.isEmpty)
         }
-        let used = after(JobProgress(.running, ends: 16), .found(.inbox, now: now)).progress
+        let used = after(JobProgress(.running, ends: 16), .found(.inbox)).progress
         #expect(used.map { after($0, .taken).progress?.state } == .rejected)
         // Rejected by an error that no attempt can change, after one attempt.
-        let final = after(JobProgress(.rejected, attempts: 1, failure: failure), .found(.inbox, now: now)).progress
+        let final = after(JobProgress(.rejected, attempts: 1, failure: failure), .found(.inbox)).progress
         #expect(final == JobProgress(.offered, attempts: 3, notBefore: now, failure: failure))
         #expect(final.map { after($0, .taken).effects } == [.claim, .deadLetter(failure)])
     }
@@ -212,14 +181,14 @@ import Testing
             after(running, .interrupted).progress == JobProgress(.waiting, attempts: 1, notBefore: 0),
             "it is first again")
         #expect(
-            after(running, .obstructed(failure, due: now)).progress
+            after(running, .obstructed(failure, after: 0)).progress
                 == JobProgress(.waiting, attempts: 1, notBefore: now, failure: failure))
         #expect(after(JobProgress(.running), .interrupted).progress?.attempts == 0)
         for state in [JobState.published, .rejected] {
             #expect(
                 after(JobProgress(state, attempts: 2, notBefore: 5), .interrupted).progress
                     == JobProgress(state, attempts: 2, notBefore: 5))
-            let obstructed = after(JobProgress(state, attempts: 2, notBefore: 5), .obstructed(failure, due: now))
+            let obstructed = after(JobProgress(state, attempts: 2, notBefore: 5), .obstructed(failure, after: 0))
             #expect(
                 obstructed.progress == JobProgress(state, attempts: 2, notBefore: now) && obstructed.effects.isEmpty)
         }
@@ -237,11 +206,11 @@ import Testing
     @Test func `a failed attempt waits longer each time, and the last one is final`() {
         for (attempts, delay) in [(1, 1000), (2, 2000)] {
             let (next, effects) = after(
-                JobProgress(.running, attempts: attempts), .attemptFailed(failure, isFinal: false, now: now))
+                JobProgress(.running, attempts: attempts), .attemptFailed(failure, isFinal: false))
             #expect(next == JobProgress(.waiting, attempts: attempts, notBefore: now + delay, failure: failure))
             #expect(effects == [.retry(after: delay)])
         }
-        let last = after(JobProgress(.running, attempts: 3), .attemptFailed(failure, isFinal: false, now: now))
+        let last = after(JobProgress(.running, attempts: 3), .attemptFailed(failure, isFinal: false))
         #expect(
             last.progress == JobProgress(.rejected, attempts: 3, failure: failure)
                 && last.effects == [.deadLetter(failure)])
@@ -258,7 +227,7 @@ import Testing
     func `what is wrong with a published job's source is kept until its original has left the spool, over restarts`() {
         let published = after(JobProgress(.running, attempts: 1), .published(damage: failure)).progress
         #expect(published == JobProgress(.published, attempts: 1, failure: failure))
-        for event in [JobEvent.taken, .interrupted, .obstructed(failure, due: now), .found(.spool, now: now)] {
+        for event in [JobEvent.taken, .interrupted, .obstructed(failure, after: 0), .found(.spool)] {
             #expect(published.flatMap { after($0, event).progress?.failure } == failure)
         }
         #expect(published.flatMap { after($0, .settled).progress } == JobProgress(.done, attempts: 1))
@@ -266,17 +235,17 @@ import Testing
 
     @Test func `a start rejects what is used up, and does not believe a time beyond the longest delay`() {
         for progress in [JobProgress(.waiting, attempts: 3), JobProgress(.running, ends: 16)] {
-            #expect(after(progress, .found(.spool, now: now)).progress?.state == .rejected)
+            #expect(after(progress, .found(.spool)).progress?.state == .rejected)
         }
-        #expect(after(JobProgress(.running, attempts: 1), .found(.spool, now: now)).progress?.notBefore == now)
+        #expect(after(JobProgress(.running, attempts: 1), .found(.spool)).progress?.notBefore == now)
         #expect(
-            after(JobProgress(.waiting, attempts: 1, notBefore: now + 9), .found(.spool, now: now)).progress?.notBefore
+            after(JobProgress(.waiting, attempts: 1, notBefore: now + 9), .found(.spool)).progress?.notBefore
                 == now + 9)
         #expect(
-            after(JobProgress(.waiting, attempts: 1, notBefore: .max), .found(.spool, now: now)).progress?.notBefore
+            after(JobProgress(.waiting, attempts: 1, notBefore: .max), .found(.spool)).progress?.notBefore
                 == now + 300_000)
         #expect(
-            after(JobProgress(.offered, attempts: 2, notBefore: .max), .found(.spool, now: now)).progress?.attempts == 2
+            after(JobProgress(.offered, attempts: 2, notBefore: .max), .found(.spool)).progress?.attempts == 2
         )
     }
 }

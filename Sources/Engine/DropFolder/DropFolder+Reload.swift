@@ -101,13 +101,12 @@ extension DropFolder {
     func removeIfIdle(_ controller: InboxController) {
         let dispatcher = running.withLock { $0 }?.dispatcher
         guard controller.state.withLock({ $0.isLeaving }) else { return }
-        // If the store has no jobs of this name, an inbox of another name has taken the waiting ones over.
-        let wasRenamed = (try? store.openCount(inbox: controller.name).count) == 0
+        // Those that wait may belong to an inbox of another name by now.
+        guard let counts = try? store.counts(), counts[controller.name]?.begun ?? 0 == 0 else { return }
         // Under one lock with the controller, so that an inbox that is added again meanwhile keeps its turns.
         state.withLock { state in
             let isIdle = controller.state.withLock { state in
                 state.isLeaving && state.deferred.isEmpty
-                    && state.open.keys.allSatisfy { wasRenamed && state.waiting.contains($0) }
             }
             guard isIdle, state.controllers[controller.name] === controller,
                 dispatcher?.removeIfIdle(controller.name) != false

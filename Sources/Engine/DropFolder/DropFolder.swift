@@ -7,7 +7,8 @@ package import System
 
 /// A drop folder at work. For any thread; calls that say so wait.
 package final class DropFolder: Sendable {
-    let store: SQLiteJobStore
+    let store: any Ledger
+    private let counts: CountedJobs
     let policies: RetryPolicies
     private let journal: Journal
     private let observer: any DropFolderObserver
@@ -68,7 +69,7 @@ package final class DropFolder: Sendable {
         lock = try StateLock(state: loaded.state)
         let policies = RetryPolicies(loaded)
         self.policies = policies
-        store = try SQLiteJobStore(
+        store = try SQLiteLedger(
             state: loaded.state, policy: { policies[$0] }, inboxes: loaded.namesByPath)
         journal = try Journal(path: loaded.state.appending(BytePath("journal.jsonl")))
         self.observer = observer
@@ -86,6 +87,9 @@ package final class DropFolder: Sendable {
             state: loaded.state, identity: identity, hasNewIdentity: isNew, hasNewLedger: store.isNew)
         prefix = "watch-\(identity)-"
         owner = "\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 36))-"
+        counts = CountedJobs(store)
+        // The lock of the state folder is held: nobody else lives who could hold a job.
+        try store.endLeases(ofOthersThan: owner)
         self.loaded = Mutex(loaded)
     }
 
@@ -227,11 +231,9 @@ package final class DropFolder: Sendable {
     /// - Returns: what to wait for; nil if its file systems do not answer.
     func add(_ inbox: LoadedMill.Inbox, through route: Route, running: Running) throws -> Background<Void>? {
         let controller = InboxController(inbox, through: route, sharing: running.shared)
-        let (totals, kept) = (try store.totals(inbox: controller.name), try store.kept(inbox: controller.name))
-        let pause = try store.recordedPause(of: controller.name)
+        let (kept, pause) = (try store.kept(inbox: controller.name), try store.recordedPause(of: controller.name))
         controller.state.withLock { state in
             state.requestedPause = pause
-            state.totals = totals
             state.kept = kept
         }
         state.withLock { $0.controllers[controller.name] = controller }
@@ -281,8 +283,8 @@ package final class DropFolder: Sendable {
     /// An inbox that was taken out of the mill file while the program did not run has left its jobs behind.
     private func reportForgottenInboxes(_ mill: LoadedMill) throws {
         let known = Set(mill.inboxes.map(\.settings.name))
-        for inbox in try store.inboxesWithOpenJobs() where !known.contains(inbox) {
-            let count = try store.openCount(inbox: inbox).count
+        let left = try store.counts().filter { !known.contains($0.key) && $0.value.open > 0 }
+        for (inbox, count) in left.mapValues(\.open).sorted(by: { $0.key < $1.key }) {
             let sentence =
                 "\(counted(count, "source")) of the inbox '\(inbox)', which is no longer in the mill file, \(count == 1 ? "is" : "are") "
                 + "still in its folder work/; add the inbox again to finish them, or move the files elsewhere"
@@ -378,9 +380,11 @@ package final class DropFolder: Sendable {
         let running = lanes.running.map { (paths[$0.inbox] ?? BytePath($0.inbox), $0) }
         let hooks = self.running.withLock { $0 }?.hooks
         let (losses, waiting) = (hooks?.losses ?? [], hooks?.waiting ?? [])
+        let counts = counts.current()
         return state.withLock { state in
             DropFolderStatus(
-                inboxes: controllers.map(\.status), running: running, failures: state.failures,
+                inboxes: controllers.map { $0.status(counts[$0.name] ?? JobCounts()) }, running: running,
+                failures: state.failures,
                 hookLosses: losses, hooksWaiting: waiting, isDraining: state.isDraining, workers: workerCount,
                 lostWorkers: state.lostWorkers, cache: state.cache?.status, budget: memory.total,
                 reserved: memory.reserved)

@@ -8,7 +8,7 @@ enum DropFolderIdentity {
     /// Reads the identity. If the file is gone, it is that in the ledger, and one is made at the first start.
     /// - Throws: `StoreError`, and `SystemError` also if the file holds none: with another identity, all renditions that
     ///   are there would be somebody else's.
-    static func read(from state: BytePath, ledger: SQLiteJobStore) throws -> (identity: String, isNew: Bool) {
+    static func read(from state: BytePath, ledger: any InboxStore) throws -> (identity: String, isNew: Bool) {
         let path = state.appending(BytePath("identity"))
         let recorded = try ledger.identity()
         let written = try read(path, isRecorded: recorded != nil)

@@ -14,7 +14,7 @@ final class Housekeeper: Sendable {
     private let removeIfIdle: @Sendable (InboxController) -> Void
     private let endIdleWorkers: @Sendable () -> Void
     private let endRestlessWorkers: @Sendable () -> Void
-    private let store: SQLiteJobStore
+    private let store: any Ledger
     private let folder: StateFolder
     private let dispatcher: Dispatcher
     private let lanes: LaneStatus
@@ -40,7 +40,7 @@ final class Housekeeper: Sendable {
     private static let checkedAtOnce = 2_000
 
     init(
-        store: SQLiteJobStore, state folder: StateFolder, dispatcher: Dispatcher, lanes: LaneStatus,
+        store: any Ledger, state folder: StateFolder, dispatcher: Dispatcher, lanes: LaneStatus,
         note: @escaping @Sendable (String) -> Void,
         controllers: @escaping @Sendable () -> [InboxController],
         removeIfIdle: @escaping @Sendable (InboxController) -> Void, endIdleWorkers: @escaping @Sendable () -> Void,
@@ -165,13 +165,14 @@ final class Housekeeper: Sendable {
 
     /// Frees names whose rendition is gone and whose source has nothing under way.
     private func releaseNames(_ names: [OwnedName], of controller: InboxController) {
-        guard !names.isEmpty, controller.outboxPause == nil, let idle = try? store.idle(names) else { return }
+        guard !names.isEmpty, controller.outboxPause == nil, let latest = try? store.latestJob() else { return }
         let outbox = Outbox(path: controller.inbox.outbox, of: .dropFolder)
-        let gone = idle.names.filter { name in
+        let gone = names.filter { name in
             isAbsent { () throws(SystemError) in try outbox.status(name.name) }
         }
-        // A job may have begun since, and have put something there.
-        try? store.release(gone, idleSince: idle.latest)
+        guard !gone.isEmpty else { return }
+        // A job that has begun since may have put something there.
+        try? store.release(gone, unlessJobsAfter: latest)
     }
 
     // MARK: - One inbox
@@ -342,14 +343,14 @@ extension InboxController {
     }
 
     /// Removes what has been in `done/` and `failed/` for as long as it may be.
-    func pruneShelves(_ store: SQLiteJobStore) {
+    func pruneShelves(_ store: any OriginalStore) {
         let (spool, inbox) = state.withLock { ($0.spool, $0.inbox) }
         guard let spool else { return }
         for (shelf, retention) in [(Shelf.done, inbox.settings.keepDone), (.failed, inbox.settings.keepFailed)] {
             guard let retention else { continue }
             let pruning = ShelfPruning(
                 folder: spool.path(shelf), retention: retention, takesSets: inbox.pipeline.file.source == .set,
-                record: ShelfRecord(store, inbox: name, shelf: shelf.rawValue))
+                record: store.shelf(shelf.rawValue, of: name))
             let trouble: (any Error)?
             do {
                 let outcome = try pruning.run()

@@ -40,11 +40,8 @@ final class InboxController: Sendable {
         var held: [BytePath: HeldOffer] = [:]
         /// The jobs that are in the spool.
         var open: [JobID: OpenJob] = [:]
-        /// Those of them that wait for another attempt.
-        var waiting: Set<JobID> = []
-        /// Why some of them wait, until they have ended.
+        /// Why some of them wait for another attempt.
         var postponed: [JobID: DropFolderStatus.Postponed] = [:]
-        var totals = JobTotals()
         /// Taken out of the configuration; what was begun is finished.
         var isLeaving = false
 
@@ -68,8 +65,6 @@ final class InboxController: Sendable {
 
     /// A job that is in the spool.
     struct OpenJob {
-        /// When it was offered, in the store's time.
-        let offered: Int
         /// The spool folders that hold its source. A reload may have changed the path of the inbox since.
         let folders: SpoolFolders
         /// How often the source could not be moved, though everything can be written to.
@@ -79,10 +74,7 @@ final class InboxController: Sendable {
         /// Its line is in the journal.
         var isInJournal = false
 
-        init(_ job: Job, in folders: SpoolFolders) {
-            offered = job.offered
-            self.folders = folders
-        }
+        init(in folders: SpoolFolders) { self.folders = folders }
     }
 
     let state: Mutex<State>
@@ -101,7 +93,7 @@ final class InboxController: Sendable {
 
     /// What the controllers of one drop folder have in common, and do not change.
     struct SharedParts: Sendable {
-        let store: any JobStore
+        let store: any Ledger
         let dispatcher: Dispatcher
         let owner: String
         let ids: JobNames
@@ -154,7 +146,7 @@ final class InboxController: Sendable {
             throw SystemError("find out where '\(job.path.printable)' is: \(error)", code: EIO)
         }
         _ = try spool.place(of: job, inbox: inbox.path, former: former.map { inbox.spool.moved(to: $0) })
-        state.withLock { $0.open[job.id] = OpenJob(job, in: spool.folders(of: job.id)) }
+        state.withLock { $0.open[job.id] = OpenJob(in: spool.folders(of: job.id)) }
         return spool
     }
 
@@ -306,16 +298,14 @@ final class InboxController: Sendable {
 
     // MARK: - Status
 
-    var status: DropFolderStatus.Inbox {
-        state.withLock { state in
+    /// - Parameter counts: what the store counts of its jobs.
+    func status(_ counts: JobCounts) -> DropFolderStatus.Inbox {
+        let now = shared.store.now
+        return state.withLock { state in
             let watching = state.watcher?.status ?? InboxStatus()
-            if !state.held.isEmpty {
-                let now = shared.store.now
-                state.held = state.held.filter { now - $0.value.last < HeldOffer.longest }
-            }
+            state.held = state.held.filter { now - $0.value.last < HeldOffer.longest }
             let held = watching.counts.ready == 0 ? nil : state.held.values.map(\.first).min()
-            let oldest = [state.open.values.map(\.offered).min(), state.offered.values.min(), held].compactMap { $0 }
-                .min()
+            let known = [state.offered.values.min(), held].compactMap { $0 }.map { max(0, now - $0) }
             let trouble = watching.pause ?? state.pause.pause
             let troubledSince = watching.pause == nil ? state.pause.since : watching.pausedSince
             return DropFolderStatus.Inbox(
@@ -325,12 +315,9 @@ final class InboxController: Sendable {
                 pause: trouble ?? (state.requestedPause == nil ? nil : .byRequest),
                 pausedSince: trouble == nil ? state.requestedPause ?? 0 : troubledSince,
                 requestedPause: state.requestedPause,
-                isLeaving: state.isLeaving, open: state.open.count, waiting: state.waiting.count,
-                postponed: state.postponed.filter { state.waiting.contains($0.key) }.map(\.value).sorted {
-                    $0.path.bytes.lexicographicallyPrecedes($1.path.bytes)
-                },
-                done: state.totals.done,
-                failed: state.totals.failed, age: oldest.map { max(0, shared.store.now - $0) })
+                isLeaving: state.isLeaving, open: counts.begun, waiting: counts.waiting,
+                postponed: state.postponed.values.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) },
+                done: counts.done, failed: counts.failed, age: (known + [counts.age].compactMap { $0 }).max())
         }
     }
 }
@@ -352,7 +339,7 @@ extension InboxController: JobSite {
         guard let spool else { return .obstructed(Pause(.missingInbox, "the inbox has no folders yet")) }
         switch spool.claim(job, from: inbox.path, ignored: inbox.ignored, largest: limits.maximumSourceBytes) {
         case .claimed:
-            state.withLock { $0.open[job.id] = OpenJob(job, in: spool.folders(of: job.id)) }
+            state.withLock { $0.open[job.id] = OpenJob(in: spool.folders(of: job.id)) }
             // If the original stays in the inbox, the answer comes when the job is done.
             if !job.keepsOriginal { answer(job, .taken) }
             return .claimed
@@ -378,7 +365,7 @@ extension InboxController: JobSite {
         } catch {
             throw error.asSourceFailure
         }
-        state.withLock { _ = $0.waiting.remove(job.id) }
+        state.withLock { $0.postponed[job.id] = nil }
         return try spool.open(job, ignored: inbox.ignored, limits: route.render.limits)
     }
 
@@ -466,22 +453,21 @@ extension InboxController: JobSite {
     func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?) {
         switch news {
         case .done(let report):
-            ended(job, code: nil)
+            ended(job)
             shared.hooks.done(job.id, report: report, inbox: name)
             tell(.done(job.id, report))
         case .failed(let report, let failure, let attempts):
-            ended(job, code: failure.code)
+            ended(job)
             shared.hooks.failed(job.id, report: report, failure: failure, inbox: name)
             tell(.failed(job.id, job.path, failure, attempts: attempts))
         case .postponed(let failure, let attempt, let after):
             state.withLock { state in
-                state.waiting.insert(job.id)
                 guard state.postponed.count < Self.mostPostponed || state.postponed[job.id] != nil else { return }
                 state.postponed[job.id] = .init(
                     path: job.path, failure: failure, next: .now + .milliseconds(after))
             }
             tell(.postponed(job.id, job.path, failure, attempt: attempt, after: after))
-        case .obstructed, .interrupted: state.withLock { _ = $0.waiting.insert(job.id) }
+        case .obstructed, .interrupted: break
         case .returned:
             forget(job.id)
             if job.keepsOriginal { answer(job, .changed) }
@@ -498,10 +484,7 @@ extension InboxController: JobSite {
     /// Sources that wait and are named in the status.
     private static let mostPostponed = 100
 
-    private func ended(_ job: Job, code: FailureCode?) {
-        state.withLock { state in
-            if code == nil { state.totals.done += 1 } else { state.totals.failed += 1 }
-        }
+    private func ended(_ job: Job) {
         forget(job.id)
         if job.keepsOriginal { answer(job, .taken) }
     }
@@ -509,7 +492,6 @@ extension InboxController: JobSite {
     private func forget(_ job: JobID) {
         state.withLock { state in
             state.open[job] = nil
-            state.waiting.remove(job)
             state.postponed[job] = nil
         }
     }

@@ -8,7 +8,7 @@ import System
 struct InboxRecovery {
     private let controller: InboxController
     private let spool: Spool
-    private var store: any JobStore { controller.shared.store }
+    private var store: any Ledger { controller.shared.store }
 
     init(_ controller: InboxController, _ spool: Spool) {
         self.controller = controller
@@ -26,14 +26,13 @@ struct InboxRecovery {
         for job in orphans {
             let place = try spool.place(of: job, inbox: controller.path, former: former)
             if let end = end(of: job, at: place) { controller.ends(job, end.report) }
-            for outcome in try store.recover([(job, place)]) {
-                guard case .changed(let progress, let effects) = outcome else { continue }
+            for outcome in try store.recover([(job, place)], by: controller.shared.owner) {
+                guard case .changed(let progress, let effects, _) = outcome else { continue }
                 try perform(effects, job, at: place)
                 if let progress, progress.state.isOpen, progress.state != .offered {
                     controller.state.withLock { state in
-                        state.open[job.id] = InboxController.OpenJob(job, in: spool.folders(of: job.id))
+                        state.open[job.id] = InboxController.OpenJob(in: spool.folders(of: job.id))
                         state.open[job.id]?.isOfEarlierStart = true
-                        state.waiting.insert(job.id)
                     }
                 }
                 if progress?.state != .offered { count += 1 }
@@ -41,11 +40,8 @@ struct InboxRecovery {
             try FaultPoint.pass(.duringRecovery)
         }
         count += try adopt()
-        let (totals, kept) = (try store.totals(inbox: controller.name), try store.kept(inbox: controller.name))
-        controller.state.withLock { state in
-            state.totals = totals
-            state.kept = kept
-        }
+        let kept = try store.kept(inbox: controller.name)
+        controller.state.withLock { $0.kept = kept }
         try controller.shared.hooks.takeUpForgotten()
         if count > 0 { controller.tell(.recovered(count)) }
         controller.shared.dispatcher.added(to: controller.name)
@@ -73,7 +69,7 @@ struct InboxRecovery {
 
     /// The end of a job whose source had left the spool already; nil for any other one.
     private func end(of job: Job, at place: SourcePlace) -> (report: SourceReport, news: JobNews)? {
-        let effects = transition(job.progress, .found(place, now: store.now), policy: controller.route.policy).effects
+        let effects = transition(job.progress, .found(place), now: store.now, policy: controller.route.policy).effects
         var report = SourceWork(job, controller.route).report
         if effects.contains(.countDone) {
             report.status = .done
@@ -120,12 +116,7 @@ struct InboxRecovery {
                 observed: ObservedFile(source), isInSpool: true)
             // One of the path is under way; the next start finds this one again.
             if try store.offer([job]) == [.busy] { continue }
-            if let added = try store.job(id) {
-                controller.state.withLock { state in
-                    state.open[id] = InboxController.OpenJob(added, in: spool.folders(of: id))
-                    state.waiting.insert(id)
-                }
-            }
+            controller.state.withLock { $0.open[id] = InboxController.OpenJob(in: spool.folders(of: id)) }
             count += 1
             try FaultPoint.pass(.duringRecovery)
         }

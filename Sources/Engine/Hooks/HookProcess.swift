@@ -1,5 +1,5 @@
 // Runs a program of the user's, for a limited time. Whatever it has started ends with it.
-package import Glibc
+import Glibc
 import Pipeline
 import System
 

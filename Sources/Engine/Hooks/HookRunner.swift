@@ -14,7 +14,7 @@ package enum HookNews: Sendable {
 
 /// The hooks of a drop folder. For any thread.
 package final class HookRunner: Sendable {
-    private let store: SQLiteJobStore
+    private let store: any JobStore & HookStore
     private let starter: ProcessStarter
     private let hook: @Sendable (_ inbox: String, _ event: HookEvent) -> Hook?
     private let tell: @Sendable (_ inbox: String, HookNews) -> Void
@@ -45,11 +45,13 @@ package final class HookRunner: Sendable {
     private enum Ending {
         /// It was delivered or given up.
         case removed
-        /// It is tried again at this time of the store.
-        case postponed(until: Int)
+        /// It is tried again after so many milliseconds.
+        case postponed(by: Int)
     }
 
     private static let mostAtOnce = 4
+    /// Events that wait; of more, the oldest are dropped.
+    private static let mostKept = 10_000
     private static let mostOfInbox = 2
     private static let pauseAfterTrouble = Duration.seconds(5)
     /// In a flood, events are not counted after each.
@@ -62,7 +64,7 @@ package final class HookRunner: Sendable {
     ///   - hook: what an inbox has for an event at present.
     ///   - tell: hears what went wrong.
     package init(
-        _ store: SQLiteJobStore, starter: ProcessStarter,
+        _ store: any JobStore & HookStore, starter: ProcessStarter,
         hook: @escaping @Sendable (_ inbox: String, _ event: HookEvent) -> Hook?,
         tell: @escaping @Sendable (_ inbox: String, HookNews) -> Void
     ) {
@@ -146,12 +148,13 @@ package final class HookRunner: Sendable {
         }
         do throws(StoreError) {
             let dropped = try store.addHook(
-                inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes)
+                inbox: inbox, event: document.event.rawValue, key: document.id, body: document.bytes,
+                limit: Self.mostKept)
             if dropped > 0 {
                 lose(
                     HookLoss(
                         time: wallClock(), inbox: inbox, call: nil, count: dropped,
-                        reason: "more than \(SQLiteJobStore.mostHooks) events were waiting for hooks"))
+                        reason: "more than \(Self.mostKept) events were waiting for hooks"))
             }
         } catch {
             // The ledger's disk may be full. The hook runs once, and the event is not kept.
@@ -217,7 +220,7 @@ package final class HookRunner: Sendable {
     /// - Returns: the running hooks; nil when the runner has stopped.
     private func waitForWork(until time: Moment) -> [Int: String]? {
         let next = (try? store.nextHook()).flatMap(\.self)
-        let due = next.map { Moment.now + .milliseconds(max(10, $0 - store.now)) } ?? .never
+        let due = next.map { Moment.now + .milliseconds(max(10, $0)) } ?? .never
         let end = min(due, time, .now + Self.longestWait)
         return state.look { state in
             if state.isStopping { return state.running.isEmpty ? .ready(nil) : .wait(until: .never) }
@@ -232,7 +235,7 @@ package final class HookRunner: Sendable {
         for (number, ending) in state.note({ $0.ended }) {
             switch ending {
             case .removed: try store.removeHook(number)
-            case .postponed(let time): try store.postponeHook(number, until: time)
+            case .postponed(let time): try store.postponeHook(number, by: time)
             }
             state.change { $0.ended[number] = nil }
         }
@@ -276,7 +279,7 @@ package final class HookRunner: Sendable {
                 return .removed
             }
             tell(record.inbox, .postponed(call, sentence, after: pause))
-            return .postponed(until: store.now + pause)
+            return .postponed(by: pause)
         }
     }
 

@@ -99,7 +99,7 @@ extension OutboxRecord {
         }
         if try database.read(migrator.hasBeenSuperseded) {
             throw StoreError(
-                .tooNew,
+                .otherLayout,
                 "the record '\(location.record.printable)' was written by a newer Imagemill, or by one that was not released; install that one "
                     + "again, or choose another folder with --state")
         }

@@ -302,7 +302,7 @@ package final class Dispatcher: Sendable {
     /// There was less than could be taken: finds out when there may be more.
     private func lookAhead(_ inbox: String, _ offers: Int) throws(StoreError) {
         let next = try store.nextDue(inbox: inbox, owner: owner)
-        let due = next.map { Moment.now + .milliseconds(max(0, $0 - store.now)) } ?? .never
+        let due = next.map { Moment.now + .milliseconds($0) } ?? .never
         state.change { state in
             guard var entry = state.inboxes[inbox], entry.offers == offers else { return }
             // Waits have an end: a job may come from an inbox that was renamed, and the machine may sleep.

@@ -19,7 +19,7 @@ struct JobRecord: Sendable {
     let number: Int
     var hold: Hold?
 
-    /// Nobody holds the job, or the lease has run out.
+    /// Nobody holds the job, or the lease has ended.
     func isFree(now: Int) -> Bool { hold.map { $0.until <= now } ?? true }
 
     /// The job's time has come.
@@ -56,7 +56,7 @@ struct JobRecord: Sendable {
 
     /// The job in the hands of who takes it; nil if it cannot be taken.
     func taken(by request: TakeRequest, now: Int, _ policy: RetryPolicy) -> (record: JobRecord, lease: Lease)? {
-        let (progress, effects) = transition(job.progress, .taken, policy: policy)
+        let (progress, effects) = transition(job.progress, .taken, now: now, policy: policy)
         guard let progress, !effects.contains(.outOfStep) else { return nil }
         var taken = self
         taken.job.progress = progress
@@ -73,7 +73,7 @@ struct JobRecord: Sendable {
     func after(
         _ event: JobEvent, report: [UInt8]?, now: Int, _ policy: RetryPolicy
     ) -> (record: JobRecord?, effects: [JobEffect]) {
-        let (progress, effects) = transition(job.progress, event, policy: policy)
+        let (progress, effects) = transition(job.progress, event, now: now, policy: policy)
         guard let progress else { return (nil, effects) }
         var changed = self
         changed.job.progress = progress
@@ -81,6 +81,19 @@ struct JobRecord: Sendable {
         if progress != job.progress { changed.job.changed = wallClock() }
         if !effects.contains(where: \.isForTheHolder) { changed.hold = nil }
         return (changed, effects)
+    }
+}
+
+extension JobRecord {
+    /// What an update has made of the job.
+    func outcome(_ effects: [JobEffect], now: Int) -> UpdateOutcome {
+        let isFree = job.progress.state.isOpen && hold == nil
+        return .changed(job.progress, effects, dueIn: isFree ? max(0, job.progress.notBefore - now) : 0)
+    }
+
+    /// A start may take it up: no other owner holds it.
+    func isOrphan(for owner: String, now: Int) -> Bool {
+        job.progress.state.isOpen && isFree(now: now) && hold?.owner != owner
     }
 }
 

@@ -1,13 +1,13 @@
 // What follows from what: the only place that decides how a job goes on.
 import Pipeline
 
-/// What an event makes of a job, and what has to be done because of it. Pure, and total: every pair of a state and an
+/// What an event makes of a job at a time of the store, and what has to be done because of it. Pure, and total: every pair of a state and an
 /// event has an answer. The table is in `docs/decisions/0015-one-queue.md`.
 ///
 /// - Returns: nil as progress if the job is to be forgotten. A pair that does not occur in a correct program leaves the
 ///   job as it is, with the effect `outOfStep`.
 package func transition(
-    _ progress: JobProgress, _ event: JobEvent, policy: RetryPolicy
+    _ progress: JobProgress, _ event: JobEvent, now: Int, policy: RetryPolicy
 ) -> (progress: JobProgress?, effects: [JobEffect]) {
     let isUsedUp = progress.isUsedUp(policy)
     return switch (progress.state, event) {
@@ -32,10 +32,11 @@ package func transition(
     case (.running, .interrupted): (progress.stopped(until: 0), [])
     case (.published, .interrupted), (.rejected, .interrupted): (progress, [])
 
-    case (.running, .obstructed(let failure, let due)): (progress.stopped(until: due, because: failure), [])
-    case (.published, .obstructed(_, let due)), (.rejected, .obstructed(_, let due)): (progress.due(at: due), [])
+    case (.running, .obstructed(let failure, let time)): (progress.stopped(until: now + time, because: failure), [])
+    case (.published, .obstructed(_, let time)), (.rejected, .obstructed(_, let time)):
+        (progress.due(at: now + time), [])
 
-    case (.running, .attemptFailed(let failure, let isFinal, let now)):
+    case (.running, .attemptFailed(let failure, let isFinal)):
         isFinal || isUsedUp ? progress.rejected(because: failure) : progress.retried(because: failure, now: now, policy)
 
     case (.running, .published(let damage)): (progress.changed(to: .published, failure: damage), [.settle])
@@ -45,7 +46,7 @@ package func transition(
     // Said again after a crash: nothing is counted twice.
     case (.done, .settled), (.failed, .settled): (progress, [])
 
-    case (_, .found(let place, let now)): progress.found(place, now: now, policy)
+    case (_, .found(let place)): progress.found(place, now: now, policy)
 
     case (.done, .taken), (.failed, .taken),
         (.offered, .begunAlone), (.waiting, .begunAlone), (.published, .begunAlone), (.rejected, .begunAlone),

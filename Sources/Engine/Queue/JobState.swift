@@ -69,7 +69,7 @@ package enum SourcePlace: CaseIterable, Sendable {
     case nowhere
 }
 
-/// What can happen to a job. `now` is in the store's time.
+/// What can happen to a job.
 package enum JobEvent: Equatable, Sendable {
     /// The dispatcher has leased it.
     case taken
@@ -83,18 +83,18 @@ package enum JobEvent: Equatable, Sendable {
     case returned
     /// Stopped through no fault of the source, such as SIGTERM.
     case interrupted
-    /// Something around it is broken, such as a full disk, or it cannot be moved: that costs no attempt. `due`: when it
-    /// may be attempted again.
-    case obstructed(Failure, due: Int)
+    /// Something around it is broken, such as a full disk, or it cannot be moved: that costs no attempt. It may be
+    /// attempted again after so many milliseconds.
+    case obstructed(Failure, after: Int)
     /// An attempt has failed. `isFinal`: no other attempt can succeed.
-    case attemptFailed(Failure, isFinal: Bool, now: Int)
+    case attemptFailed(Failure, isFinal: Bool)
     /// All renditions and the report are in place. `damage`: what the decoder found wrong with the source, so that its
     /// original is worth keeping.
     case published(damage: Failure?)
     /// The original has left the spool: to `done/`, to `failed/`, deleted, or its copy removed.
     case settled
     /// A start has looked for the source of a job that an earlier one had begun.
-    case found(SourcePlace, now: Int)
+    case found(SourcePlace)
 }
 
 /// What somebody has to do because of a transition.

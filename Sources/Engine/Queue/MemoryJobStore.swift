@@ -1,11 +1,11 @@
 // The queue of one run: in memory, gone with the process.
-package import Messages
+import Messages
 package import Pipeline
 import Synchronization
 import System
 
 /// Jobs and names in memory, for `run`. Nothing in it can fail. Taking a job costs the logarithm of the number of jobs.
-package final class MemoryJobStore: JobStore {
+package final class MemoryJobStore: JobStore, NameStore {
     private let contents: Mutex<Contents>
     private let clock: @Sendable () -> Int
 
@@ -53,22 +53,27 @@ package final class MemoryJobStore: JobStore {
         contents.withLock { $0.nextDue(in: inbox, for: owner, now: clock()) }
     }
 
+    package func endLeases(ofOthersThan owner: String) {
+        contents.withLock { $0.endLeases(ofOthersThan: owner) }
+    }
+
     package func orphans(inbox: String, owner: String) -> [Job] {
         contents.withLock { contents in
+            let now = clock()
             let open = contents.inboxes[inbox]?.open.values.compactMap { contents.records[$0] } ?? []
-            return open.filter { $0.hold?.owner != owner }.sorted { $0.number < $1.number }.map(\.job)
+            return open.filter { $0.isOrphan(for: owner, now: now) }.sorted { $0.number < $1.number }.map(\.job)
         }
     }
 
-    package func recover(_ jobs: [(job: Job, place: SourcePlace)]) -> [UpdateOutcome] {
+    package func recover(_ jobs: [(job: Job, place: SourcePlace)], by owner: String) -> [UpdateOutcome] {
         contents.withLock { contents in
             let now = clock()
             return jobs.map { job, place in
-                guard var record = contents.records[job.id], record.job.progress == job.progress else {
-                    return .leaseLost
-                }
+                guard var record = contents.records[job.id], record.job.progress == job.progress,
+                    !job.progress.state.isOpen || record.isOrphan(for: owner, now: now)
+                else { return .leaseLost }
                 record.hold = nil
-                return contents.apply(.found(place, now: now), to: record, now: now)
+                return contents.apply(.found(place), to: record, now: now)
             }
         }
     }
@@ -77,34 +82,22 @@ package final class MemoryJobStore: JobStore {
 
     package func job(_ id: JobID) -> Job? { contents.withLock { $0.records[id]?.job } }
 
-    package func totals(inbox: String) -> JobTotals { contents.withLock { $0.inboxes[inbox]?.totals ?? JobTotals() } }
-
-    package func openCount(inbox: String) -> (count: Int, waiting: Int, oldest: Int?) {
+    package func counts() -> [String: JobCounts] {
         contents.withLock { contents in
-            let open = contents.inboxes[inbox]?.open.values.compactMap { contents.records[$0]?.job } ?? []
-            return (open.count, open.count { $0.progress.state == .waiting }, open.map(\.offered).min())
+            let now = clock()
+            return contents.inboxes.mapValues { inbox in
+                let open = inbox.open.values.compactMap { contents.records[$0]?.job }
+                return JobCounts(
+                    open: open.count, begun: open.count { $0.progress.state != .offered },
+                    waiting: open.count { $0.progress.state == .waiting },
+                    age: open.map(\.offered).min().map { max(0, now - $0) }, done: inbox.done, failed: inbox.failed)
+            }
         }
-    }
-
-    package func formerPaths(inbox: String) -> [BytePath] { [] }
-
-    package func inboxesWithOpenJobs() -> [String] {
-        contents.withLock { $0.inboxes.filter { !$0.value.open.isEmpty }.keys.sorted() }
     }
 
     package func recentFailures(limit: Int) -> [Job] {
         contents.withLock { contents in
             contents.ended(.failed).suffix(limit).reversed().map(\.job)
-        }
-    }
-
-    package func kept(inbox: String) -> [BytePath: KeptOriginal] {
-        contents.withLock { $0.inboxes[inbox]?.kept ?? [:] }
-    }
-
-    package func forgetKept(inbox: String, paths: [BytePath]) {
-        contents.withLock { contents in
-            for path in paths { contents.inboxes[inbox]?.kept[path] = nil }
         }
     }
 
@@ -160,20 +153,6 @@ package final class MemoryJobStore: JobStore {
         contents.withLock { $0.release(names.map { OwnedName(outbox: outbox, name: $0, source: source) }) }
     }
 
-    package func idle(_ names: [OwnedName]) -> (names: [OwnedName], latest: Int) {
-        contents.withLock { contents in
-            let open = Set(contents.records.values.map(\.job).filter(\.progress.state.isOpen).map(\.owner))
-            return (names.filter { !open.contains($0.source) }, contents.lastNumber)
-        }
-    }
-
-    package func release(_ names: [OwnedName], idleSince latest: Int) {
-        contents.withLock { contents in
-            let busy = Set(contents.records.values.filter { $0.number > latest }.map(\.job.owner))
-            contents.release(names.filter { !busy.contains($0.source) })
-        }
-    }
-
     package func ownedNames(after place: OwnedName?, limit: Int) -> [OwnedName] {
         contents.withLock { contents in
             let all = contents.outboxes.values.flatMap(\.names.values)
@@ -217,8 +196,9 @@ private struct Inbox {
     /// Leases by the time at which they run out.
     var leases = Heap<Turn>()
     var open: [BytePath: JobID] = [:]
-    var totals = JobTotals()
-    var kept: [BytePath: KeptOriginal] = [:]
+    /// How many have ended how.
+    var done = 0
+    var failed = 0
 }
 
 private struct Contents {
@@ -279,25 +259,26 @@ private struct Contents {
         _ event: JobEvent, report: [UInt8]? = nil, to record: JobRecord, now: Int
     ) -> UpdateOutcome {
         let (changed, effects) = record.after(event, report: report, now: now, policy(record.job.inbox))
-        if let changed {
-            put(changed)
-            count(changed.job, effects)
-        } else {
+        guard let changed else {
             records[record.job.id] = nil
             inboxes[record.job.inbox]?.open[record.job.path] = nil
+            return .changed(nil, effects)
         }
-        return .changed(changed?.job.progress, effects)
+        put(changed)
+        inboxes[record.job.inbox]?.done += effects.contains(.countDone) ? 1 : 0
+        inboxes[record.job.inbox]?.failed += effects.contains(.countFailed) ? 1 : 0
+        return changed.outcome(effects, now: now)
+    }
+
+    mutating func endLeases(ofOthersThan owner: String) {
+        for var record in Array(records.values) where record.hold != nil && record.hold?.owner != owner {
+            record.hold?.until = 0
+            put(record)
+        }
     }
 
     mutating func nextDue(in inbox: String, for owner: String, now: Int) -> Int? {
-        nextFree(in: inbox, for: owner, now: now)?.job.progress.notBefore
-    }
-
-    private mutating func count(_ job: Job, _ effects: [JobEffect]) {
-        guard effects.contains(.countDone) || effects.contains(.countFailed) else { return }
-        inboxes[job.inbox]?.totals.done += effects.contains(.countDone) ? 1 : 0
-        inboxes[job.inbox]?.totals.failed += effects.contains(.countFailed) ? 1 : 0
-        if let kept = job.keptOriginal { inboxes[job.inbox]?.kept[job.path] = kept }
+        nextFree(in: inbox, for: owner, now: now).map { max(0, $0.job.progress.notBefore - now) }
     }
 
     /// Records a job as it is now, and its next turn.

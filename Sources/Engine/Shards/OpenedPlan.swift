@@ -1,5 +1,5 @@
 // A plan as a task reads it: checked against what it was when it was made.
-package import Glibc
+import Glibc
 package import Pipeline
 import System
 

@@ -1,5 +1,5 @@
 // Sources in `failed/` go back to their inbox: what `imagemill retry` does.
-package import Glibc
+import Glibc
 package import Pipeline
 package import System
 

@@ -10,7 +10,7 @@ struct ShelfPruning {
     let retention: Retention
     /// A source is a folder.
     let takesSets: Bool
-    let record: ShelfRecord
+    let record: any ShelfRecord
 
     private static let itemsAtOnce = 500
 
@@ -38,7 +38,7 @@ struct ShelfPruning {
         try forgetMissing(in: root, &outcome)
         try recordNew(in: root, now: now, &outcome)
         var left = retention.size == nil ? 0 : try record.bytes()
-        var last: (item: ShelfRecord.Item, since: Int)?
+        var last: (item: ShelvedItem, since: Int)?
         while true {
             // An original that cannot be removed counts as gone if there is too much: no other one goes in its place.
             let doomed = try record.oldest(after: last, limit: Self.itemsAtOnce).prefix { item, since in
@@ -131,11 +131,11 @@ struct ShelfPruning {
         _ found: [(path: BytePath, status: FileStatus)], in root: Directory, now: Int, _ outcome: inout Outcome
     ) throws {
         let known = try record.changes(of: found.map(\.path))
-        var new: [ShelfRecord.Item] = []
+        var new: [ShelvedItem] = []
         for (path, status) in found where known[path] != status.changed {
             do throws(SystemError) {
                 let bytes = status.kind == .directory ? try bytes(in: root.folder(path)) : status.bytes
-                new.append(ShelfRecord.Item(path: path, changed: status.changed, bytes: bytes))
+                new.append(ShelvedItem(path: path, changed: status.changed, bytes: bytes))
             } catch {
                 outcome.passOver(error, "look into '\(path.printable)'")
             }
@@ -160,7 +160,7 @@ struct ShelfPruning {
     // MARK: - Removing
 
     /// - Returns: the items that are gone.
-    private func remove(_ items: [ShelfRecord.Item], from root: Directory, _ outcome: inout Outcome) -> [BytePath] {
+    private func remove(_ items: [ShelvedItem], from root: Directory, _ outcome: inout Outcome) -> [BytePath] {
         var gone: [BytePath] = []
         for item in items {
             do throws(SystemError) {
@@ -174,7 +174,7 @@ struct ShelfPruning {
     }
 
     /// - Returns: false if it is gone, or another one has come in its place.
-    private func remove(_ item: ShelfRecord.Item, from root: Directory) throws(SystemError) -> Bool {
+    private func remove(_ item: ShelvedItem, from root: Directory) throws(SystemError) -> Bool {
         let name = item.path.lastComponent
         guard let status = try FileLocation.below(root, item.path).status(), status.changed == item.changed else {
             return false

@@ -33,7 +33,7 @@ extension JobRunner {
         let job = attempt.job
         var report = attempt.work.report
         report.fail(failure, attempts: max(1, job.progress.attempts))
-        let event = JobEvent.attemptFailed(failure, isFinal: isFinal, now: store.now)
+        let event = JobEvent.attemptFailed(failure, isFinal: isFinal)
         for effect in effects(of: JobUpdate(attempt.lease, event, report: document(of: report)), site) {
             switch effect {
             case .retry(let after):
@@ -60,13 +60,13 @@ extension JobRunner {
     func obstruct(_ attempt: Attempt, for pause: Pause, after failure: Failure?, at site: any JobSite) {
         let reason = failure ?? Failure(.ioError, stage: "publish", pause.message)
         site.pause(pause)
-        update([JobUpdate(attempt.lease, .obstructed(reason, due: store.now))], at: site)
+        update([JobUpdate(attempt.lease, .obstructed(reason, after: 0))], at: site)
         site.happened(.obstructed, to: attempt.job, files: nil, source: nil)
     }
 
     /// The surroundings lack what this job needs: it waits, which costs no attempt, and others go on.
     private func postpone(_ attempt: Attempt, because failure: Failure, by time: Int, at site: any JobSite) {
-        update([JobUpdate(attempt.lease, .obstructed(failure, due: store.now + time))], at: site)
+        update([JobUpdate(attempt.lease, .obstructed(failure, after: time))], at: site)
         site.happened(
             .postponed(failure, attempt: attempt.job.progress.attempts, after: time), to: attempt.job, files: nil,
             source: nil)
@@ -81,7 +81,7 @@ extension JobRunner {
         }
         let count = site.countObstacle(of: attempt.job)
         let delay = attempt.route.policy.delay(afterObstacle: count)
-        update([JobUpdate(attempt.lease, .obstructed(failure, due: store.now + delay))], at: site)
+        update([JobUpdate(attempt.lease, .obstructed(failure, after: delay))], at: site)
         site.happened(.postponed(failure, attempt: count, after: delay), to: attempt.job, files: nil, source: nil)
     }
 
@@ -149,15 +149,14 @@ extension JobRunner {
             for (update, outcome) in zip(updates, outcomes) {
                 let job = update.lease.job
                 switch outcome {
-                case .changed(_, let effects) where effects.contains(.outOfStep):
+                case .changed(_, let effects, _) where effects.contains(.outOfStep):
                     site.happened(.outOfStep, to: job, files: nil, source: nil)
-                case .changed(let progress, let effects):
+                case .changed(let progress, let effects, let dueIn):
                     recorded.insert(job.id)
                     // What is left to do is due at some time that the dispatcher must know. The holder goes on with
                     // what it has to do at once.
                     if let progress, progress.state.isOpen, !effects.contains(where: \.isForTheHolder) {
-                        dispatcher.added(
-                            to: job.inbox, due: .now + .milliseconds(max(0, progress.notBefore - store.now)))
+                        dispatcher.added(to: job.inbox, due: .now + .milliseconds(dueIn))
                     }
                     each(job, effects)
                 case .leaseLost: site.happened(.leaseLost, to: job, files: nil, source: nil)

@@ -69,12 +69,9 @@ extension JobRunner {
         return false
     }
 
-    /// Those whose leases still hold; nil if that cannot be found out. Asked only if so much time has passed that one
-    /// may have run out.
+    /// Those whose leases still hold, and hold on while they are published; nil if that cannot be found out. Asked each
+    /// time: a process that was stopped for a while does not know that somebody else has its jobs.
     private func stillHeld(_ attempts: [Attempt], _ site: any JobSite) -> [Attempt]? {
-        guard attempts.contains(where: { .now > $0.lease.taken + .milliseconds(Dispatcher.lease / 2) }) else {
-            return attempts
-        }
         do throws(StoreError) {
             let held = Set(try store.extend(attempts.map(\.lease), by: Dispatcher.lease).map(\.job.id))
             for attempt in attempts where !held.contains(attempt.job.id) {

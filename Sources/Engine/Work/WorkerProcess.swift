@@ -1,5 +1,5 @@
 // The supervisor's side of one worker: start it, ask it, kill it.
-package import CLinux
+import CLinux
 import Glibc
 import Messages
 import Pipeline

@@ -13,7 +13,7 @@ import Testing
     @Test(.timeLimit(.minutes(2)))
     func `a hook whose end cannot be recorded does not run again; it is recorded later`() async throws {
         let folder = try TemporaryFolder()
-        let store = try SQLiteJobStore(
+        let store = try SQLiteLedger(
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) }, patience: 0.1)
         let script = "echo >> '\(folder.path("told"))'; while ! test -e '\(folder.path("go"))'; do sleep 0.1; done"
         let hook = Hook(action: .command(["sh", "-c", script]), timeout: .seconds(60))
@@ -39,12 +39,12 @@ import Testing
         async throws
     {
         let folder = try TemporaryFolder()
-        func store() throws -> SQLiteJobStore {
-            try SQLiteJobStore(state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) })
+        func store() throws -> SQLiteLedger {
+            try SQLiteLedger(state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) })
         }
         let hook = Hook(
             action: .command(["sh", "-c", "test -e '\(folder.path("go"))'"]), timeout: .seconds(60))
-        func start(_ store: SQLiteJobStore) throws -> HookRunner {
+        func start(_ store: SQLiteLedger) throws -> HookRunner {
             let runner = HookRunner(store, starter: ProcessStarter(), hook: { _, _ in hook }, tell: { _, _ in })
             try runner.start()
             return runner
@@ -67,7 +67,7 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func `an event whose document is damaged counts as lost, and no hook runs`() async throws {
         let folder = try TemporaryFolder()
-        let store = try SQLiteJobStore(
+        let store = try SQLiteLedger(
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) })
         let hook = Hook(
             action: .command(["sh", "-c", "cat >> '\(folder.path("told"))'"]), timeout: .seconds(60))

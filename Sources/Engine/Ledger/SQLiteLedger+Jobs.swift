@@ -5,7 +5,7 @@ import Messages
 import Pipeline
 import System
 
-extension SQLiteJobStore {
+extension SQLiteLedger {
     package func offer(_ jobs: [NewJob]) throws(StoreError) -> [OfferOutcome] {
         try change { database in
             let now = now
@@ -49,7 +49,7 @@ extension SQLiteJobStore {
     }
 
     package func extend(_ leases: [Lease], by milliseconds: Int) throws(StoreError) -> [Lease] {
-        try change { database in
+        try changeWithoutSync { database in
             let statement = try database.cachedStatement(
                 sql: "UPDATE jobs SET lease_until = ? WHERE id = ? AND token = ?")
             let until = now + milliseconds
@@ -75,14 +75,24 @@ extension SQLiteJobStore {
         }
     }
 
-    package func recover(_ jobs: [(job: Job, place: SourcePlace)]) throws(StoreError) -> [UpdateOutcome] {
+    package func endLeases(ofOthersThan owner: String) throws(StoreError) {
+        try change {
+            try $0.execute(
+                sql: "UPDATE jobs SET lease_until = 0 WHERE owner <> ? AND \(LedgerSchema.isOpen)", arguments: [owner])
+        }
+    }
+
+    package func recover(
+        _ jobs: [(job: Job, place: SourcePlace)], by owner: String
+    ) throws(StoreError) -> [UpdateOutcome] {
         try change { database in
             let now = now
             return try jobs.map { job, place in
                 // A job that has changed since the look is being worked on by somebody else.
-                guard let record = try database.record("id = ?", [job.id.text]), record.job.progress == job.progress
+                guard let record = try database.record("id = ?", [job.id.text]), record.job.progress == job.progress,
+                    !record.job.progress.state.isOpen || record.isOrphan(for: owner, now: now)
                 else { return .leaseLost }
-                return try apply(.found(place, now: now), to: record, isFreed: true, now: now, database)
+                return try apply(.found(place), to: record, isFreed: true, now: now, database)
             }
         }
     }
@@ -104,7 +114,7 @@ extension SQLiteJobStore {
         if effects.contains(.countDone) || effects.contains(.countFailed) {
             try database.count(changed.job, isDone: effects.contains(.countDone), hour: clock.hour)
         }
-        return .changed(changed.job.progress, effects)
+        return changed.outcome(effects, now: now)
     }
 }
 

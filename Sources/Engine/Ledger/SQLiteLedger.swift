@@ -7,7 +7,7 @@ package import System
 /// Jobs and names in a file. Every change is one transaction that has reached the disk when the call returns.
 ///
 /// SQL stores and finds; `transition` decides, on rows that are read in the transaction which writes them.
-package final class SQLiteJobStore: JobStore {
+package final class SQLiteLedger: Ledger {
     // One access at a time, which GRDB's queue sees to.
     let database: DatabaseQueue
     private let file: BytePath
@@ -18,7 +18,6 @@ package final class SQLiteJobStore: JobStore {
     /// Contents of names that files have in attributes too. They are recorded with the next change, instead of by one of
     /// their own.
     private let pending = Mutex<[OwnedName]>([])
-    /// There was no ledger before.
     package let isNew: Bool
 
     /// - Parameters:
@@ -65,25 +64,7 @@ package final class SQLiteJobStore: JobStore {
         try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
     }
 
-    /// Records the inboxes of the mill file, by their paths. One that was given another name takes what is known of it
-    /// along.
-    package func record(inboxes: [BytePath: String]) throws(StoreError) {
-        try change { try LedgerInboxes.record(inboxes, $0) }
-    }
-
-    /// The drop folder's identity, if it was recorded.
-    func identity() throws(StoreError) -> String? {
-        try look { try String.fetchOne($0, sql: "SELECT text FROM identity") }
-    }
-
-    func record(identity: String) throws(StoreError) {
-        try change { database in
-            try database.execute(sql: "DELETE FROM identity")
-            try database.execute(sql: "INSERT INTO identity (text) VALUES (?)", arguments: [identity])
-        }
-    }
-
-    /// Brings all that is recorded into the file itself, so that a copy of that alone has it.
+    /// Brings all into the file itself, so that a copy of that alone has it.
     package func checkpoint() throws(StoreError) {
         if hasPending { try change { _ in } }
         do {
@@ -111,6 +92,27 @@ package final class SQLiteJobStore: JobStore {
             }
         } catch {
             pending.withLock { $0 = contents + $0 }
+            throw described(error)
+        }
+    }
+
+    /// A change that a power cut may take back: it is of this process alone.
+    func changeWithoutSync<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
+        do {
+            return try database.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA synchronous = NORMAL")
+                let result = Result {
+                    var value: Value?
+                    try database.inTransaction(.immediate) {
+                        value = try body(database)
+                        return .commit
+                    }
+                    return value!
+                }
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                return try result.get()
+            }
+        } catch {
             throw described(error)
         }
     }

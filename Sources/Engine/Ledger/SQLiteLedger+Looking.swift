@@ -4,19 +4,21 @@ import GRDB
 package import Pipeline
 import System
 
-extension SQLiteJobStore {
+extension SQLiteLedger {
     package func nextDue(inbox: String, owner: String) throws(StoreError) -> Int? {
         try look { database in
-            try database.records(Self.freeJobs, [inbox, Int.max, now, owner, 1]).first?.job.progress.notBefore
+            let now = now
+            return try database.records(Self.freeJobs, [inbox, Int.max, now, owner, 1]).first.map {
+                max(0, $0.job.progress.notBefore - now)
+            }
         }
     }
 
     package func orphans(inbox: String, owner: String) throws(StoreError) -> [Job] {
         try look { database in
-            try database.records(
-                "inbox = ? AND \(LedgerSchema.isOpen) AND (owner IS NULL OR owner <> ?) ORDER BY number",
-                [inbox, owner]
-            ).map(\.job)
+            let now = now
+            return try database.records("inbox = ? AND \(LedgerSchema.isOpen) ORDER BY number", [inbox])
+                .filter { $0.isOrphan(for: owner, now: now) }.map(\.job)
         }
     }
 
@@ -24,36 +26,33 @@ extension SQLiteJobStore {
         try look { try $0.record("id = ?", [id.text])?.job }
     }
 
-    package func totals(inbox: String) throws(StoreError) -> JobTotals {
-        try look { database in
-            let row = try Row.fetchOne(
-                database, sql: "SELECT done, failed FROM totals WHERE inbox = ?", arguments: [inbox])
-            return row.map { JobTotals(done: $0["done"], failed: $0["failed"]) } ?? JobTotals()
-        }
+    package func latestJob() throws(StoreError) -> Int {
+        try look { try Int.fetchOne($0, sql: "SELECT max(number) FROM jobs") ?? 0 }
     }
 
-    package func openCount(inbox: String) throws(StoreError) -> (count: Int, waiting: Int, oldest: Int?) {
+    package func counts() throws(StoreError) -> [String: JobCounts] {
         try look { database in
-            let sql = """
-                SELECT count(*) AS open, coalesce(sum(state = 'waiting'), 0) AS waiting, min(offered) AS oldest FROM jobs
-                WHERE inbox = ? AND \(LedgerSchema.isOpen)
-                """
-            guard let row = try Row.fetchOne(database, sql: sql, arguments: [inbox]) else { return (0, 0, nil) }
-            return (row["open"], row["waiting"], row["oldest"])
-        }
-    }
-
-    package func formerPaths(inbox: String) throws(StoreError) -> [BytePath] {
-        try look {
-            try Data.fetchAll($0, sql: "SELECT path FROM former_paths WHERE inbox = ?", arguments: [inbox]).map {
-                BytePath(blob: $0)
+            let open = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT inbox, count(*) AS open, sum(state <> 'offered') AS begun, sum(state = 'waiting') AS waiting,
+                        min(offered) AS oldest FROM jobs
+                    WHERE \(LedgerSchema.isOpen) GROUP BY inbox
+                    """)
+            let ended = try Row.fetchAll(database, sql: "SELECT inbox, done, failed FROM totals")
+            var counts = Dictionary(
+                uniqueKeysWithValues: ended.map { row in
+                    (row["inbox"] as String, JobCounts(done: row["done"], failed: row["failed"]))
+                })
+            let now = now
+            for row in open {
+                let inbox: String = row["inbox"]
+                counts[inbox, default: JobCounts()].open = row["open"]
+                counts[inbox]?.begun = row["begun"]
+                counts[inbox]?.waiting = row["waiting"]
+                counts[inbox]?.age = max(0, now - row["oldest"])
             }
-        }
-    }
-
-    package func inboxesWithOpenJobs() throws(StoreError) -> [String] {
-        try look {
-            try String.fetchAll($0, sql: "SELECT DISTINCT inbox FROM jobs WHERE \(LedgerSchema.isOpen) ORDER BY inbox")
+            return counts
         }
     }
 
@@ -85,8 +84,6 @@ extension SQLiteJobStore {
 
     // MARK: - Time
 
-    /// Records how far the ledger's time has come, if a job or a hook has a time that the record has not reached. If
-    /// nothing waits, nothing is written, so that a disk can sleep.
     package func recordTime() throws(StoreError) {
         if try look({ try Bool.fetchOne($0, sql: Self.hasLaterTimes) ?? false }) { try change { try clock.record($0) } }
     }

@@ -1,42 +1,9 @@
-// Events that hooks have not received yet, kept in the ledger, so that a restart loses none.
+// Events that hooks have not received yet, in the ledger, and those that they never will.
 import FoundationEssentials
 import GRDB
-import Pipeline
+package import Pipeline
 
-/// An event that a hook has not received yet.
-package struct HookRecord: Equatable, Sendable {
-    package let number: Int
-    package let inbox: String
-    /// What happened; a word of `HookEvent`.
-    package let event: String
-    /// The job's id, or the id of a pause. Unique in an inbox.
-    package let key: String
-    /// The document.
-    package let body: [UInt8]
-    /// How often it was tried.
-    package let attempts: Int
-    /// In the ledger's time.
-    package let created: Int
-}
-
-/// Events of one inbox that its hooks have not received yet.
-package struct WaitingHooks: Equatable, Sendable {
-    package let inbox: String
-    package let count: Int
-    /// When the oldest happened, in the ledger's time.
-    let created: Int
-
-    package init(inbox: String, count: Int, created: Int) {
-        (self.inbox, self.count, self.created) = (inbox, count, created)
-    }
-}
-
-extension SQLiteJobStore {
-    /// What is kept at most; of more, the oldest is dropped.
-    static let mostHooks = 10_000
-
-    /// Records that a job with a hook is about to end. `addHook` adds the event; if the program is killed before,
-    /// `forgottenHooks` finds the job.
+extension SQLiteLedger {
     package func expectHook(inbox: String, key: String) throws(StoreError) {
         try change { database in
             try database.execute(
@@ -49,12 +16,9 @@ extension SQLiteJobStore {
         }
     }
 
-    /// Records an event.
-    /// - Returns: how many others were dropped because there are too many.
-    @discardableResult
-    package func addHook(inbox: String, event: String, key: String, body: [UInt8], limit: Int = mostHooks)
-        throws(StoreError) -> Int
-    {
+    package func addHook(
+        inbox: String, event: String, key: String, body: [UInt8], limit: Int
+    ) throws(StoreError) -> Int {
         try change { database in
             try database.execute(
                 sql: """
@@ -71,8 +35,6 @@ extension SQLiteJobStore {
         }
     }
 
-    /// The events that are due, oldest first. A slow hook of one inbox does not delay those of others.
-    /// - Parameter count: so many of each inbox.
     package func dueHooks(ofEachInbox count: Int) throws(StoreError) -> [HookRecord] {
         try look { database in
             // The inner part is answered by the index, without the documents.
@@ -88,16 +50,16 @@ extension SQLiteJobStore {
         }
     }
 
-    /// When the next one is due that is not yet, in the ledger's time.
     package func nextHook() throws(StoreError) -> Int? {
         try look { database in
-            try Int.fetchOne(
+            let now = now
+            return try Int.fetchOne(
                 database, sql: "SELECT min(not_before) FROM hooks WHERE body IS NOT NULL AND not_before > ?",
-                arguments: [now])
+                arguments: [now]
+            ).map { $0 - now }
         }
     }
 
-    /// The events that were not delivered yet, by inbox. Neither the documents nor all records are read.
     package func waitingHooks() throws(StoreError) -> [WaitingHooks] {
         try look { database in
             let sql = """
@@ -112,12 +74,10 @@ extension SQLiteJobStore {
         }
     }
 
-    /// Removes an event that was delivered or given up.
     package func removeHook(_ number: Int) throws(StoreError) {
         try change { try $0.execute(sql: "DELETE FROM hooks WHERE number = ?", arguments: [number]) }
     }
 
-    /// Removes the record of a job that turns out to have no hook for its outcome.
     package func removeHook(inbox: String, key: String) throws(StoreError) {
         try change {
             try $0.execute(sql: "DELETE FROM hooks WHERE inbox = ? AND key = ?", arguments: [inbox, key])
@@ -125,19 +85,15 @@ extension SQLiteJobStore {
         }
     }
 
-    /// It is tried again later.
-    /// - Parameter time: in the ledger's time.
-    package func postponeHook(_ number: Int, until time: Int) throws(StoreError) {
+    package func postponeHook(_ number: Int, by milliseconds: Int) throws(StoreError) {
         try change {
             try $0.execute(
                 sql: "UPDATE hooks SET attempts = attempts + 1, not_before = ? WHERE number = ?",
-                arguments: [time, number])
+                arguments: [now + milliseconds, number])
             try clock.record($0)
         }
     }
 
-    /// The jobs that ended without an event being recorded, because the program was killed.
-    /// - Parameter time: of this start: what is expected since is still to be noted.
     package func forgottenHooks(before time: Int) throws(StoreError) -> [Job] {
         let keys = try look {
             try String.fetchAll($0, sql: "SELECT key FROM hooks WHERE body IS NULL AND created < ?", arguments: [time])
@@ -154,6 +110,31 @@ extension SQLiteJobStore {
         }
         return jobs
     }
+
+    package func record(_ loss: HookLoss) throws(StoreError) {
+        try change { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO hook_losses (time, inbox, event, source, action, count, reason) VALUES (?, ?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    loss.time, loss.inbox, loss.call?.event, loss.call?.source?.blob, loss.call?.action, loss.count,
+                    loss.reason,
+                ])
+            try database.execute(
+                // By number, since a clock can jump.
+                sql: "DELETE FROM hook_losses WHERE number <= ?",
+                arguments: [database.lastInsertedRowID - Int64(HookLoss.most)])
+        }
+    }
+
+    package func hookLosses(since time: Int) throws(StoreError) -> [HookLoss] {
+        try look { database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM hook_losses WHERE time >= ? ORDER BY number", arguments: [time]
+            ).map { HookLoss($0) }
+        }
+    }
 }
 
 extension HookRecord {
@@ -162,5 +143,15 @@ extension HookRecord {
             number: row["number"], inbox: row["inbox"], event: row["event"], key: row["key"],
             body: [UInt8](row["body"] as Data),
             attempts: row["attempts"], created: row["created"])
+    }
+}
+
+extension HookLoss {
+    fileprivate init(_ row: Row) {
+        let call = (row["event"] as String?).map { event in
+            HookCall(
+                event: event, source: (row["source"] as Data?).map { BytePath(blob: $0) }, action: row["action"] ?? "")
+        }
+        self.init(time: row["time"], inbox: row["inbox"], call: call, count: row["count"], reason: row["reason"])
     }
 }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import GRDB
 package import Pipeline
 
-extension SQLiteJobStore {
+extension SQLiteLedger {
     package func names(of source: BytePath, in outbox: BytePath) throws(StoreError) -> [BytePath] {
         try look { database in
             let statement = try database.cachedStatement(sql: "SELECT name FROM names WHERE outbox = ? AND source = ?")
@@ -49,25 +49,20 @@ extension SQLiteJobStore {
         }
     }
 
-    package func idle(_ names: [OwnedName]) throws(StoreError) -> (names: [OwnedName], latest: Int) {
-        try look { database in
-            let latest = try Int.fetchOne(database, sql: "SELECT max(number) FROM jobs") ?? 0
-            let statement = try database.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM jobs WHERE inbox = ? AND path = ? AND \(LedgerSchema.isOpen))")
-            let idle = try names.filter { name in
-                let (inbox, path) = Job.inboxAndPath(of: name.source)
-                return try Bool.fetchOne(statement, arguments: [inbox, path.blob]) == false
-            }
-            return (idle, latest)
-        }
-    }
-
-    package func release(_ names: [OwnedName], idleSince latest: Int) throws(StoreError) {
+    package func release(_ names: [OwnedName], unlessJobsAfter latest: Int) throws(StoreError) {
         try change { database in
-            let rows = try Row.fetchAll(
-                database, sql: "SELECT inbox, path FROM jobs WHERE number > ?", arguments: [latest])
-            let busy = Set(rows.map { BytePath($0["inbox"] as String).appending(BytePath(blob: $0["path"])) })
-            for name in names where !busy.contains(name.source) { try database.release(name) }
+            let delete = try database.cachedStatement(
+                sql: """
+                    DELETE FROM names WHERE outbox = ?1 AND name = ?2 AND source = ?3
+                        AND NOT EXISTS (SELECT 1 FROM jobs WHERE inbox = ?4 AND path = ?5 AND \(LedgerSchema.isOpen))
+                        AND NOT EXISTS (SELECT 1 FROM jobs WHERE number > ?6 AND inbox = ?4 AND path = ?5)
+                    """)
+            for name in names {
+                let (inbox, path) = Job.inboxAndPath(of: name.source)
+                try delete.execute(arguments: [
+                    name.outbox.blob, name.name.blob, name.source.blob, inbox, path.blob, latest,
+                ])
+            }
         }
     }
 

@@ -1,37 +1,49 @@
-// The part of the ledger for operators: the pauses that they have asked for, and how much was done.
+// The drop folder's identity, its inboxes, the pauses that operators have asked for, and how much was done.
+import FoundationEssentials
 import GRDB
+package import Pipeline
 
-/// The sources of an inbox that ended in one hour.
-package struct HistoryHour: Equatable, Sendable {
-    package let inbox: String
-    /// The hour of the wall clock, counted since 1970.
-    package let hour: Int
-    package let done: Int
-    package let failed: Int
-}
-
-extension SQLiteJobStore {
+extension SQLiteLedger {
     /// Hours that are kept: a week, and a day for whoever compares.
     private static let keptHours = 8 * 24
 
-    /// Records that an inbox is to pause until somebody ends it.
-    /// - Parameter since: in milliseconds since 1970.
-    func recordPause(of inbox: String, since: Int) throws(StoreError) {
+    package func identity() throws(StoreError) -> String? {
+        try look { try String.fetchOne($0, sql: "SELECT text FROM identity") }
+    }
+
+    package func record(identity: String) throws(StoreError) {
+        try change { database in
+            try database.execute(sql: "DELETE FROM identity")
+            try database.execute(sql: "INSERT INTO identity (text) VALUES (?)", arguments: [identity])
+        }
+    }
+
+    package func record(inboxes: [BytePath: String]) throws(StoreError) {
+        try change { try LedgerInboxes.record(inboxes, $0) }
+    }
+
+    package func formerPaths(inbox: String) throws(StoreError) -> [BytePath] {
+        try look {
+            try Data.fetchAll($0, sql: "SELECT path FROM former_paths WHERE inbox = ?", arguments: [inbox]).map {
+                BytePath(blob: $0)
+            }
+        }
+    }
+
+    package func recordPause(of inbox: String, since: Int) throws(StoreError) {
         try change {
             try $0.execute(sql: "INSERT OR IGNORE INTO pauses (inbox, since) VALUES (?, ?)", arguments: [inbox, since])
         }
     }
 
-    func endPause(of inbox: String) throws(StoreError) {
+    package func endPause(of inbox: String) throws(StoreError) {
         try change { try $0.execute(sql: "DELETE FROM pauses WHERE inbox = ?", arguments: [inbox]) }
     }
 
-    /// Since when a person has paused an inbox, in milliseconds since 1970; nil if nobody has.
-    func recordedPause(of inbox: String) throws(StoreError) -> Int? {
+    package func recordedPause(of inbox: String) throws(StoreError) -> Int? {
         try look { try Int.fetchOne($0, sql: "SELECT since FROM pauses WHERE inbox = ?", arguments: [inbox]) }
     }
 
-    /// The hours of the last week in which something ended, from the oldest.
     package func history() throws(StoreError) -> [HistoryHour] {
         try look { database in
             let rows = try Row.fetchAll(

@@ -7,21 +7,21 @@ import Testing
 @testable import Engine
 @testable import System
 
-@Suite struct SQLiteJobStoreOperatorTests {
+@Suite struct SQLiteLedgerOperatorTests {
     private let folder: TemporaryFolder
     private let fake = FakeClocks()
     private let names = JobNames()
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func open(_ inboxes: [BytePath: String] = [BytePath("/in"): "in"]) throws -> SQLiteJobStore {
-        try SQLiteJobStore(
+    private func open(_ inboxes: [BytePath: String] = [BytePath("/in"): "in"]) throws -> SQLiteLedger {
+        try SQLiteLedger(
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) }, inboxes: inboxes,
             clocks: fake.clocks)
     }
 
     /// A source comes and is done.
-    private func end(_ name: String, in store: SQLiteJobStore) throws {
+    private func end(_ name: String, in store: SQLiteLedger) throws {
         let observed = ObservedFile(device: 1, inode: 1, bytes: 1, modified: 1)
         _ = try store.offer([NewJob(id: names.next(), inbox: "in", path: BytePath(name), observed: observed)])
         let request = TakeRequest(

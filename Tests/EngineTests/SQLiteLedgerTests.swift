@@ -9,7 +9,7 @@ import Testing
 @testable import Pipeline
 @testable import System
 
-@Suite struct SQLiteJobStoreTests {
+@Suite struct SQLiteLedgerTests {
     private let folder: TemporaryFolder
     private let ids = JobNames()
 
@@ -20,8 +20,8 @@ import Testing
     private func open(
         inboxes: [BytePath: String] = [:], patience: Double = 10,
         memory: DatabaseFile.SharedMemory? = nil
-    ) throws -> SQLiteJobStore {
-        try SQLiteJobStore(
+    ) throws -> SQLiteLedger {
+        try SQLiteLedger(
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 3) }, inboxes: inboxes,
             patience: patience, memory: memory, clocks: Clocks { 1000 })
     }
@@ -33,11 +33,11 @@ import Testing
             originals: keeps ? .keep : .move)
     }
 
-    private func take(_ store: SQLiteJobStore, inbox: String = "in") throws -> Lease? {
+    private func take(_ store: SQLiteLedger, inbox: String = "in") throws -> Lease? {
         try store.take(TakeRequest(inbox: inbox, limit: 1, lightBytes: 9, owner: "me", lease: 1000, recipe: "r")).first
     }
 
-    private func end(_ store: SQLiteJobStore, _ path: String, inbox: String = "in", keeps: Bool = false) throws {
+    private func end(_ store: SQLiteLedger, _ path: String, inbox: String = "in", keeps: Bool = false) throws {
         _ = try store.offer([new(path, inbox: inbox, keeps: keeps)])
         let lease = try #require(try take(store, inbox: inbox))
         _ = try store.update([JobUpdate(lease, .published(damage: nil))])
@@ -65,7 +65,7 @@ import Testing
         for name in ["ledger.sqlite", "ledger.sqlite-wal"] {
             try folder.write(OpenFile.contents(BytePath(folder.path("state/" + name)), limit: .max), to: "copy/" + name)
         }
-        let copy = try SQLiteJobStore(state: BytePath(folder.path("copy")), policy: { _ in .run }, clocks: Clocks { 1 })
+        let copy = try SQLiteLedger(state: BytePath(folder.path("copy")), policy: { _ in .run }, clocks: Clocks { 1 })
         #expect(try jobs.map { try copy.job($0.id)?.progress.state } == [.running, .offered])
         withExtendedLifetime(store) {}
     }
@@ -130,8 +130,8 @@ import Testing
     @Test func `the state folder may have a name that is no text, and is made if it is missing`() throws {
         let odd = BytePath(Array(folder.path("").utf8) + [0xFF, UInt8(ascii: "'"), UInt8(ascii: "/"), 0xFE])
         let job = new("a")
-        do { _ = try SQLiteJobStore(state: odd, policy: { _ in .run }).offer([job]) }
-        #expect(try SQLiteJobStore(state: odd, policy: { _ in .run }).job(job.id) != nil)
+        do { _ = try SQLiteLedger(state: odd, policy: { _ in .run }).offer([job]) }
+        #expect(try SQLiteLedger(state: odd, policy: { _ in .run }).job(job.id) != nil)
         #expect(try FileSystem.status(odd.appending(BytePath("ledger.sqlite"))) != nil)
     }
 
@@ -148,7 +148,7 @@ import Testing
                 }.joined(separator: "; ")
             }
         }
-        let take = try plan("SELECT * FROM jobs WHERE " + SQLiteJobStore.freeJobs, ["in", 1, 1, "me", 16])
+        let take = try plan("SELECT * FROM jobs WHERE " + SQLiteLedger.freeJobs, ["in", 1, 1, "me", 16])
         #expect(take == "SEARCH jobs USING INDEX due_jobs (inbox=? AND not_before<?)")
         let oldest = try plan(
             "SELECT * FROM shelved WHERE inbox = ? AND shelf = ? ORDER BY since, changed LIMIT ?", ["in", "done", 5])
@@ -159,11 +159,11 @@ import Testing
         let failures = try plan("SELECT * FROM jobs WHERE state = 'failed' ORDER BY number DESC LIMIT ?", [5])
         #expect(failures == "SCAN jobs USING INDEX failed_jobs")
         for state in ["done", "failed"] {
-            let prune = try plan(SQLiteJobStore.prunedJobs(state), [5])
+            let prune = try plan(SQLiteLedger.prunedJobs(state), [5])
             #expect(
                 !prune.contains("TEMP") && prune.components(separatedBy: "INDEX \(state)_jobs").count == 3, "\(prune)")
         }
-        let reports = try plan(SQLiteJobStore.staleReports, [])
+        let reports = try plan(SQLiteLedger.staleReports, [])
         #expect(!reports.contains("SCAN jobs") && !reports.contains("SCAN hooks"), "\(reports)")
         let names = try plan("SELECT name FROM names WHERE outbox = ? AND source = ?", [Data(), Data()])
         #expect(names.hasPrefix("SEARCH names USING") && names.contains("names_of_sources (outbox=? AND source=?)"))
@@ -224,7 +224,7 @@ import Testing
             try store.change { try $0.execute(sql: "PRAGMA user_version = \(version)") }
         }
         let error = #expect(throws: StoreError.self) { try open() }
-        #expect(error?.kind == .tooNew)
+        #expect(error?.kind == .otherLayout)
         #expect(error?.description.contains("was written by \(writer)") == true)
     }
 
@@ -257,11 +257,11 @@ import Testing
         let store = try open(inboxes: [one: "new", two: "older"])
         #expect(try store.inboxesWithOpenJobs() == ["new", "older"])
         #expect(try store.kept(inbox: "new").keys.map(\.text) == ["done"] && store.kept(inbox: "old").isEmpty)
-        #expect(try store.totals(inbox: "new") == JobTotals(done: 1) && store.totals(inbox: "old") == JobTotals())
+        #expect(try store.totals(inbox: "new") == JobCounts(done: 1) && store.totals(inbox: "old") == JobCounts())
         #expect(try store.names(of: BytePath("new/a/b"), in: out) == [BytePath("x")])
         #expect(try store.names(of: BytePath("older/a/b"), in: out) == [BytePath("y")])
         // A folder that moves keeps its name, and so all that is known of it.
-        #expect(try open(inboxes: [BytePath("/elsewhere"): "new"]).totals(inbox: "new") == JobTotals(done: 1))
+        #expect(try open(inboxes: [BytePath("/elsewhere"): "new"]).totals(inbox: "new") == JobCounts(done: 1))
     }
 
     @Test func `the paths that an inbox had are known as long as it has open jobs`() throws {
@@ -285,7 +285,7 @@ import Testing
             #expect(try store.claim([BytePath("x")], for: BytePath("a/x"), in: BytePath("out"), seen: [:]))
         }
         let store = try open(inboxes: [one: "b", two: "a"])
-        #expect(try store.totals(inbox: "b") == JobTotals(done: 1) && store.totals(inbox: "a") == JobTotals())
+        #expect(try store.totals(inbox: "b") == JobCounts(done: 1) && store.totals(inbox: "a") == JobCounts())
         #expect(try store.inboxesWithOpenJobs() == ["a", "b"])
         #expect(try store.names(of: BytePath("b/x"), in: BytePath("out")) == [BytePath("x")])
     }

@@ -1,0 +1,18 @@
+// All that a drop folder keeps.
+
+/// Jobs, names, originals, hooks and inboxes in one place, so that one transaction can change several of them.
+package protocol Ledger: JobStore, NameStore, OriginalStore, HookStore, InboxStore {
+    /// There was none before.
+    var isNew: Bool { get }
+
+    /// The number of the latest job, for `release`.
+    func latestJob() throws(StoreError) -> Int
+    /// Frees those of these names whose source has no open job, and has had none since a number of jobs.
+    func release(_ names: [OwnedName], unlessJobsAfter latest: Int) throws(StoreError)
+
+    /// Records how far the store's time has come, if something waits for a time that the record has not reached. If
+    /// nothing does, nothing is written, so that a disk can sleep.
+    func recordTime() throws(StoreError)
+    /// Brings all that is recorded to where a backup finds it.
+    func checkpoint() throws(StoreError)
+}

@@ -48,7 +48,8 @@ extension CommandRunner {
             outbox: location)
         let collector = ReportCollector()
         let report = try BatchReport(file: BytePath(folder.path("report.json")), stream: nil)
-        _ = try await BatchRun(WorkList(toDo: found.sources), settings, report: report, observer: collector).run()
+        let run = BatchRun(WorkList(toDo: found.sources), settings, report: report, observer: collector)
+        _ = try await onNewThread { try run.run() }
         return collector.all
     }
 }

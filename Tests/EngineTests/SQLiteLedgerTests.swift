@@ -2,6 +2,7 @@
 import FoundationEssentials
 import GRDB
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -304,5 +305,37 @@ import Testing
         // Back in the mill file, it has them again.
         let back = try open(inboxes: [one: "b", two: "c"])
         #expect(try back.orphans(inbox: "c", owner: "me").map(\.path.text) == ["of-two"])
+    }
+
+    @Test func `each change of a job is told once it is recorded`() throws {
+        let folder = try TemporaryFolder()
+        let told = Mutex<[String]>([])
+        let store = try SQLiteLedger(
+            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 2) },
+            trace: { change in told.withLock { $0.append("\(change.path.text): \(change)") } }, clocks: Clocks { 1 })
+        let new = NewJob(
+            id: JobNames().next(), inbox: "in", path: BytePath("a"),
+            observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4))
+        _ = try store.offer([new])
+        let request = TakeRequest(inbox: "in", limit: 1, lightBytes: 9, owner: "me", lease: 60_000, recipe: "r")
+        let lease = try #require(try store.take(request).first)
+        let failure = Failure(.timedOut, stage: "render", "too slow")
+        _ = try store.update([JobUpdate(lease, .attemptFailed(failure, isFinal: false))])
+        _ = try store.recover([(#require(try store.job(new.id)), .nowhere)], by: "me")
+        #expect(
+            told.withLock { $0 } == [
+                "a: offered → running: taken (attempt 1); to do: claim, attempt",
+                "a: running → waiting: attempt failed (attempt 1, timed-out); to do: retry",
+                "a: waiting → forgotten: found; to do: lost",
+            ])
+    }
+
+    @Test func `the queries of docs/architecture.md are right`() throws {
+        let store = try open()
+        let text = try Checkout.text("docs/architecture.md")
+        let block = try #require(text.components(separatedBy: "```sql\n").dropFirst().first)
+        let queries = block.components(separatedBy: "```")[0].split(separator: "\n").filter { !$0.hasPrefix("--") }
+        #expect(queries.count == 4)
+        for query in queries { _ = try store.look { try Row.fetchAll($0, sql: String(query)) } }
     }
 }

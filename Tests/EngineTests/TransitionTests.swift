@@ -50,13 +50,8 @@ import Testing
             })
     }
 
-    /// The effect in words: `dead letter`.
-    private func word(_ effect: JobEffect) -> String {
-        "\(effect)".prefix { $0 != "(" }.reduce("") { $0 + ($1.isUppercase ? " \($1.lowercased())" : "\($1)") }
-    }
-
     private func cell(_ state: JobState?, _ effects: [JobEffect]) -> String {
-        (state?.rawValue ?? "-") + (effects.isEmpty ? "" : ": " + effects.map(word).joined(separator: ", "))
+        (state?.rawValue ?? "-") + (effects.isEmpty ? "" : ": " + effects.map(\.name).joined(separator: ", "))
     }
 
     @Test(arguments: JobState.allCases)

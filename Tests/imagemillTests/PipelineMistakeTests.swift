@@ -149,7 +149,7 @@ import Testing
         ),
         (["run", "in", "-o", "out", "--format", "tiff", "--quality", "80"], "--quality means nothing for tiff"),
         (["run", "in", "-o", "out", "--format", "heic"], "heic"),
-        (["run", "p.yaml", "in", "-o", "-", "--json"], "-o - takes none of --json"),
+        (["run", "p.yaml", "in", "-o", "-", "--json"], "-o - does not go with --json"),
         (["run", "p.yaml", "in", "-o", "out", "--exclude", "a{b"], "a{b"),
         (["run", "p.yaml", "in", "-o", "out", "--from0"], "--from0 needs"),
         (["run", "p.yaml", "in", "-o", "out", "--json", "--json-lines"], "exclude each other"),

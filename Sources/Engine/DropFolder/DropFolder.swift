@@ -64,13 +64,17 @@ package final class DropFolder: Sendable {
     private static let groupLimit = 16
 
     /// Takes hold of the state folder and opens what is in it.
+    /// - Parameter trace: hears of each change of a job, on any thread.
     /// - Throws: `StateInUse`, `StoreError`, `SystemError`.
-    package init(_ loaded: LoadedMill, workers: WorkerPool, observer: any DropFolderObserver) throws {
+    package init(
+        _ loaded: LoadedMill, workers: WorkerPool, observer: any DropFolderObserver,
+        trace: (@Sendable (JobChange) -> Void)? = nil
+    ) throws {
         lock = try StateLock(state: loaded.state)
         let policies = RetryPolicies(loaded)
         self.policies = policies
         store = try SQLiteLedger(
-            state: loaded.state, policy: { policies[$0] }, inboxes: loaded.namesByPath)
+            state: loaded.state, policy: { policies[$0] }, inboxes: loaded.namesByPath, trace: trace)
         journal = try Journal(path: loaded.state.appending(BytePath("journal.jsonl")))
         self.observer = observer
         self.workers = workers

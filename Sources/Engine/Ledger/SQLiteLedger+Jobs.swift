@@ -37,15 +37,17 @@ extension SQLiteLedger {
     package func take(_ request: TakeRequest) throws(StoreError) -> [Lease] {
         guard request.limit > 0 else { return [] }
         let policy = policy(request.inbox)
-        return try change { database in
+        let taken = try change { database in
             let now = now
             let due = try database.records(Self.freeJobs, [request.inbox, now, now, request.owner, request.limit])
-            return try due.group(request).compactMap { record in
+            return try due.group(request).compactMap { (record) -> (before: Job, lease: Lease)? in
                 guard let taken = record.taken(by: request, now: now, policy) else { return nil }
                 try database.write(taken.record, token: record.hold?.token)
-                return taken.lease
+                return (record.job, taken.lease)
             }
         }
+        tell(taken.map { JobChange($0.before, .taken, to: $0.lease.job.progress, $0.lease.effects) })
+        return taken.map(\.lease)
     }
 
     package func extend(_ leases: [Lease], by milliseconds: Int) throws(StoreError) -> [Lease] {
@@ -61,18 +63,21 @@ extension SQLiteLedger {
     }
 
     package func update(_ updates: [JobUpdate]) throws(StoreError) -> [UpdateOutcome] {
-        try change { database in
+        var changes: [JobChange] = []
+        let outcomes = try change { database in
             let now = now
-            return try updates.map { update in
+            return try updates.map { (update) -> UpdateOutcome in
                 guard let record = try database.record("id = ?", [update.lease.job.id.text]),
                     record.hold?.token == update.lease.token
                 else {
                     return .leaseLost
                 }
                 return try apply(
-                    update.event, report: update.report, to: record, isFreed: false, now: now, database)
+                    update.event, report: update.report, to: record, isFreed: false, now: now, &changes, database)
             }
         }
+        tell(changes)
+        return outcomes
     }
 
     package func endLeases(ofOthersThan owner: String) throws(StoreError) {
@@ -85,24 +90,29 @@ extension SQLiteLedger {
     package func recover(
         _ jobs: [(job: Job, place: SourcePlace)], by owner: String
     ) throws(StoreError) -> [UpdateOutcome] {
-        try change { database in
+        var changes: [JobChange] = []
+        let outcomes = try change { database in
             let now = now
-            return try jobs.map { job, place in
+            return try jobs.map { (job, place) -> UpdateOutcome in
                 // A job that has changed since the look is being worked on by somebody else.
                 guard let record = try database.record("id = ?", [job.id.text]), record.job.progress == job.progress,
                     !record.job.progress.state.isOpen || record.isOrphan(for: owner, now: now)
                 else { return .leaseLost }
-                return try apply(.found(place), to: record, isFreed: true, now: now, database)
+                return try apply(.found(place), to: record, isFreed: true, now: now, &changes, database)
             }
         }
+        tell(changes)
+        return outcomes
     }
 
     private func apply(
-        _ event: JobEvent, report: [UInt8]? = nil, to record: JobRecord, isFreed: Bool, now: Int, _ database: Database
+        _ event: JobEvent, report: [UInt8]? = nil, to record: JobRecord, isFreed: Bool, now: Int,
+        _ changes: inout [JobChange], _ database: Database
     ) throws -> UpdateOutcome {
         let token = record.hold?.token
         var (changed, effects) = record.after(event, report: report, now: now, policy(record.job.inbox))
         if isFreed { changed?.hold = nil }
+        changes.append(JobChange(record.job, event, to: changed?.job.progress, effects))
         guard let changed else {
             try database.remove(record.job.id, token: token)
             return .changed(nil, effects)

@@ -15,6 +15,7 @@ package final class SQLiteLedger: Ledger {
     private let folder: OpenFile
     let policy: @Sendable (_ inbox: String) -> RetryPolicy
     let clock: LedgerClock
+    private let trace: (@Sendable (JobChange) -> Void)?
     /// Contents of names that files have in attributes too. They are recorded with the next change, instead of by one of
     /// their own.
     private let pending = Mutex<[OwnedName]>([])
@@ -26,11 +27,12 @@ package final class SQLiteLedger: Ledger {
     ///   - inboxes: the inboxes of the mill file: their names by their paths. One that was given another name takes
     ///     what is known of it along.
     ///   - patience: seconds to wait for another program that holds the file.
+    ///   - trace: hears of each change of a job, after it was recorded. Any thread calls it.
     ///   - memory: whether the folder's file system lets processes share memory; asked of the system if it is not said.
     /// - Throws: `SystemError` or `StoreError`.
     package init(
         state: BytePath, policy: @escaping @Sendable (_ inbox: String) -> RetryPolicy,
-        inboxes: [BytePath: String] = [:], patience: Double = 10,
+        inboxes: [BytePath: String] = [:], patience: Double = 10, trace: (@Sendable (JobChange) -> Void)? = nil,
         memory: DatabaseFile.SharedMemory? = nil, clocks: Clocks = .system
     ) throws {
         try DurableFile.makeFolders(state)
@@ -38,6 +40,7 @@ package final class SQLiteLedger: Ledger {
         folder = directory.file
         file = state.appending(BytePath("ledger.sqlite"))
         self.policy = policy
+        self.trace = trace
         isNew = try FileSystem.status(file).map { $0.bytes == 0 } ?? true
         do {
             // The promises rest on FULL: with NORMAL, a power cut takes back what was said to be recorded.
@@ -94,6 +97,11 @@ package final class SQLiteLedger: Ledger {
             pending.withLock { $0 = contents + $0 }
             throw described(error)
         }
+    }
+
+    /// Tells of changes that were recorded.
+    func tell(_ changes: @autoclosure () -> [JobChange]) {
+        if let trace { changes().forEach(trace) }
     }
 
     /// A change that a power cut may take back: it is of this process alone.

@@ -133,16 +133,16 @@ package final class BatchRun: JobSite {
             retriesAtOnce: true)
     }
 
-    /// Processes what is to do, and reports what is not.
+    /// Processes what is to do, and reports what is not. Blocks the calling thread.
     /// - Parameter start: when the run began.
     /// - Returns: what was done, also if the run was cancelled, or was stopped by its surroundings.
     /// - Throws: `Diagnostics` if an asset cannot be decoded, `SystemError` if workers cannot be started.
-    package func run(since start: SuspendingClock.Instant = .now) async throws -> BatchOutcome {
+    package func run(since start: SuspendingClock.Instant = .now) throws -> BatchOutcome {
         let sources = state.withLock { $0.sources }
         observer.begin(sources: sources.count)
-        if !sources.isEmpty { try await onNewThread { [self] in try process(sources) } }
+        if !sources.isEmpty { try process(sources) }
         observer.end()
-        let lost = await makeDurable()
+        let lost = makeDurable()
         report.add(state.withLock { $0.unchanged.map(\.document) })
         results?.finish()
         // A lane that did not start has left its share to the others; only if they all failed is there work left.
@@ -164,10 +164,10 @@ package final class BatchRun: JobSite {
     /// Has the renditions written to the disk, all together. On a network file system, an error while they are written
     /// shows only then.
     /// - Returns: that error; nil if all is written.
-    private func makeDurable() async -> (any Error)? {
+    private func makeDurable() -> (any Error)? {
         guard let written else { return nil }
         do {
-            try await onNewThread { try written.sync() }
+            try written.sync()
             return nil
         } catch {
             results?.discard()

@@ -42,15 +42,15 @@ package struct ShardRunner: Sendable {
     }
 
     /// Does a shard. Doing one that is done already, or at the same time as somebody else, does no harm: the same
-    /// sources make the same files under the same names, and each of them is put in place by a rename.
+    /// sources make the same files under the same names, and each of them is put in place by a rename. Blocks the calling thread.
     /// - Throws: `PlanMismatch` if the plan is damaged.
-    package func run(_ shard: Int) async throws -> ShardOutcome {
+    package func run(_ shard: Int) throws -> ShardOutcome {
         do {
             let entry = try plan.entry(of: shard)
             let sources = try plan.sources(of: shard, entry)
             let staging = try output.staging(for: shard)
             defer { output.remove(staging) }
-            let outcome = try await run(shard, entry: entry, sources: sources, staging: staging)
+            let outcome = try run(shard, entry: entry, sources: sources, staging: staging)
             // Whoever did it has taken this attempt's files away.
             if case .trouble = outcome, try output.isDoneByNow(shard) { return .doneElsewhere }
             return outcome
@@ -61,7 +61,7 @@ package struct ShardRunner: Sendable {
 
     private func run(
         _ shard: Int, entry: ShardEntry, sources: [SourceFile], staging: ShardOutput.Staging
-    ) async throws -> ShardOutcome {
+    ) throws -> ShardOutcome {
         let (start, started) = (SuspendingClock.now, timestamp())
         let cancellation = cancellation.next()
         let watcher = ShardObserver(observer, cancellation)
@@ -70,7 +70,7 @@ package struct ShardRunner: Sendable {
         let report = try BatchReport(file: output.path(of: ShardOutput.Staging.report, in: staging), stream: nil)
         let outcome: BatchOutcome
         do {
-            outcome = try await BatchRun(WorkList(toDo: sources), settings, report: report, observer: watcher).run(
+            outcome = try BatchRun(WorkList(toDo: sources), settings, report: report, observer: watcher).run(
                 since: start)
         } catch let error as SystemError {
             return .trouble(error.description)

@@ -41,6 +41,14 @@ package struct LimitSetting: Sendable {
     /// One sentence that ends with the default.
     package let help: String
 
+    /// - Parameter name: one of `all`; another one is a mistake in this program, which every start would show.
+    package static func named(_ name: String) -> LimitSetting {
+        guard let setting = all.first(where: { $0.name == name }) else {
+            preconditionFailure("no limit is called '\(name)'")
+        }
+        return setting
+    }
+
     package static let all = [
         LimitSetting(
             "max-pixels", .count, \.maximumPixels,

@@ -44,27 +44,37 @@ struct SourceLimitOptions: ParsableArguments {
     @Option(help: help("max-cpu-time"), transform: readOption)
     var maxCpuTime: PositiveTime?
 
-    var limits: Limits {
-        let given = [
-            "max-pixels": maxPixels?.value, "max-side": maxSide?.value, "max-bands": maxBands?.value,
-            "max-frames": maxFrames?.value,
-            "max-scans": maxScans?.value, "max-source-bytes": maxSourceBytes?.value,
-            "max-metadata-bytes": maxMetadataBytes?.value,
-            "max-profile-bytes": maxProfileBytes?.value, "max-output-bytes": maxOutputBytes?.value,
-            "max-time": maxTime?.milliseconds,
-            "max-cpu-time": maxCpuTime?.milliseconds,
+    /// The value of each limit that was given, by its name.
+    private var values: [(name: String, value: Int?)] {
+        [
+            ("max-pixels", maxPixels?.value),
+            ("max-side", maxSide?.value),
+            ("max-bands", maxBands?.value),
+            ("max-frames", maxFrames?.value),
+            ("max-scans", maxScans?.value),
+            ("max-source-bytes", maxSourceBytes?.value),
+            ("max-metadata-bytes", maxMetadataBytes?.value),
+            ("max-profile-bytes", maxProfileBytes?.value),
+            ("max-output-bytes", maxOutputBytes?.value),
+            ("max-time", maxTime?.milliseconds),
+            ("max-cpu-time", maxCpuTime?.milliseconds),
         ]
+    }
+
+    var limits: Limits {
         var limits = Limits()
         limits.allowed = allow?.formats ?? []
-        for setting in LimitSetting.all {
-            if let value = given[setting.name] ?? nil { limits[keyPath: setting.value] = value }
-        }
+        for case (let name, let value?) in values { limits[keyPath: LimitSetting.named(name).value] = value }
         return limits
+    }
+
+    var given: [RunCommand.GivenOption] {
+        [("--allow", allow != nil)] + values.map { ("--" + $0.name, $0.value != nil) }
     }
 }
 
 private func help(_ name: String) -> ArgumentHelp {
-    ArgumentHelp(LimitSetting.all.first { $0.name == name }?.help ?? "")
+    ArgumentHelp(LimitSetting.named(name).help)
 }
 
 /// How much one source, and all that are under way, may cost.
@@ -85,6 +95,4 @@ struct LimitOptions: ParsableArguments {
         limits.maximumMemory = maxMemory?.value ?? Machine.memory / 2
         return limits
     }
-
-    var hasSourceLimits: Bool { source.limits != Limits() }
 }

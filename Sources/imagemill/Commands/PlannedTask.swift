@@ -117,7 +117,7 @@ struct PlannedTask: Rendering {
             if let signal = cancellation.signal { throw ExitStatus.stopped(by: signal) }
             // Another attempt may have done it since.
             if try preparation.output.isDone(shard) { continue }
-            switch try await runner.run(shard) {
+            switch try await onNewThread({ try runner.run(shard) }) {
             case .done(let result): say(sentence(result))
             case .doneElsewhere: say("shard \(shard): another attempt has done it")
             case .stopped: throw ExitStatus.stopped(by: cancellation.signal ?? SIGTERM)

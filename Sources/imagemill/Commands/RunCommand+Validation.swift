@@ -19,15 +19,34 @@ extension RunCommand {
             throw ValidationError("--plan takes no pipeline and no sources: they are in '\(plan)'")
         }
         guard output != nil else { throw Self.outputMissing }
-        let isOther =
-            report != nil || state != nil || json || jsonLines || dryRun || force || why != nil || keepTree
-            || cache != nil || collision != .version
-            || verbose || prune || !search.isEmpty || quick.printPipeline || output == "-"
-        let takes = "-o, --task, --jobs, --max-memory, --metrics, --quiet and --no-progress"
-        guard !isOther, !limitOptions.hasSourceLimits else {
-            throw ValidationError("--plan takes \(takes); everything else is in the plan")
+        guard output != "-" else { throw ValidationError("--plan needs a folder: -o DIR") }
+        let others: [GivenOption] =
+            [
+                ("--report", report != nil),
+                ("--state", state != nil),
+                ("--json", json),
+                ("--json-lines", jsonLines),
+                ("--dry-run", dryRun),
+                ("--force", force),
+                ("--why", why != nil),
+                ("--keep-tree", keepTree),
+                ("--cache", cache != nil),
+                ("--collision", collision != .version),
+                ("--verbose", verbose),
+                ("--prune", prune),
+                ("--print-pipeline", quick.printPipeline),
+            ] + search.given + limitOptions.source.given
+        if let option = Self.first(of: others) {
+            throw ValidationError(
+                "--plan does not go with \(option): it is in the plan, or a task has no use for it; --plan takes -o, --task, --jobs, --max-memory, --metrics, --quiet and --no-progress"
+            )
         }
     }
+
+    /// An option, and whether it was given.
+    typealias GivenOption = (name: String, isGiven: Bool)
+
+    private static func first(of options: [GivenOption]) -> String? { options.first(where: \.isGiven)?.name }
 
     private static let outputMissing = ValidationError("name the folder for the renditions with -o DIR (--output)")
     private static let outputEmpty = ValidationError("-o has an empty name; name the folder for the renditions")
@@ -67,10 +86,17 @@ extension RunCommand {
             throw ValidationError("name the sources: pictures, or folders of pictures")
         }
         guard output != nil else { throw Self.outputMissing }
-        let isRecorded = json || jsonLines || prune || dryRun || why != nil || keepTree || state != nil
-        guard output != "-" || !isRecorded else {
-            throw ValidationError(
-                "-o - takes none of --json, --json-lines, --prune, --dry-run, --why, --keep-tree and --state")
+        let recording: [GivenOption] = [
+            ("--json", json),
+            ("--json-lines", jsonLines),
+            ("--prune", prune),
+            ("--dry-run", dryRun),
+            ("--why", why != nil),
+            ("--keep-tree", keepTree),
+            ("--state", state != nil),
+        ]
+        if output == "-", let option = Self.first(of: recording) {
+            throw ValidationError("-o - does not go with \(option): it writes one picture and keeps no record")
         }
         guard output != "-" || isatty(1) == 0 else {
             throw ValidationError("-o - writes a picture; send standard output to a file or a program")

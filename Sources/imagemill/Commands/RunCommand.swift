@@ -157,7 +157,8 @@ struct RunCommand: RenderingCommand {
             let made = prune ? MadeNames(observer) : nil
             let prepared = try batch(preparation, render, record: record, workers: workers, observer: made ?? observer)
             await ready
-            var outcome = try await prepared.run(since: preparation.start)
+            let start = preparation.start
+            var outcome = try await onNewThread { try prepared.run(since: start) }
             let summary = outcome.summary
             let isComplete = !summary.interrupted && outcome.obstacle == nil
             let removed = try isComplete ? made.map { try removeStale(preparation, record: record, made: $0) } ?? 0 : 0

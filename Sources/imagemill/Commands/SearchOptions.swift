@@ -25,7 +25,9 @@ struct SearchOptions: ParsableArguments {
         guard filesFrom != nil || !from0 else { throw ValidationError("--from0 needs --files-from") }
     }
 
-    var isEmpty: Bool { include.isEmpty && exclude.isEmpty && filesFrom == nil }
+    var given: [RunCommand.GivenOption] {
+        [("--include", !include.isEmpty), ("--exclude", !exclude.isEmpty), ("--files-from", filesFrom != nil)]
+    }
 
     var filter: PathFilter { PathFilter(include: include, exclude: exclude) }
 

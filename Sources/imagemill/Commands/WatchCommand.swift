@@ -23,6 +23,9 @@ struct WatchCommand: RenderingCommand {
     @Argument(help: "The mill file.", completion: .file())
     var mill: String
 
+    @Flag(help: "Log each change of a job too: what happened, what state it is in, and what is done next.")
+    var debug = false
+
     @OptionGroup
     var color: ColorOption
 
@@ -58,17 +61,18 @@ struct WatchCommand: RenderingCommand {
     func run(_ preparation: Preparation, _ workers: WorkerPool) async throws {
         let (loaded, signals) = (preparation.loaded, preparation.signals)
         let variables = ProcessInfo.processInfo.environment
-        let path = mill
+        let (path, debug) = (mill, debug)
         do {
             try await onNewThread {
-                let news = DaemonNews(LogSink(variables), file: path)
+                let news = DaemonNews(LogSink(variables), file: path, level: debug ? .debug : .info)
                 defer { news.sink.flush() }
                 for problem in loaded.hookProblems {
                     news.log.noted("\(path):\(problem.position.line): \(problem.message)")
                 }
                 // A large state folder, and much that an earlier run has begun, may take a while.
                 ServiceManager(variables)?.tell(.extendTimeout(600_000), .status("starting"))
-                let folder = try DropFolder(loaded, workers: workers, observer: news.observer)
+                let folder = try DropFolder(
+                    loaded, workers: workers, observer: news.observer, trace: debug ? news.log.follow : nil)
                 try Daemon(folder, file: path, variables: variables, news: news, http: loaded.file.http).run(
                     until: signals, drain: loaded.file.drain)
             }

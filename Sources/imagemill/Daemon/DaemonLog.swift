@@ -66,6 +66,14 @@ struct DaemonLog: DropFolderObserver {
 
     func noted(_ sentence: String) { logger.warning("\(sentence)") }
 
+    /// A line for each change of a job.
+    func follow(_ change: JobChange) {
+        let fields = fields(inbox: change.inbox, job: change.id, path: change.path)
+        logger.debug(
+            "\(change)",
+            metadata: Logger.Metadata(uniqueKeysWithValues: fields.map { ($0.key.rawValue, .string($0.value)) }))
+    }
+
     private func tell(_ note: WatchNote, _ inbox: String) {
         var fields: [LogField: String] = [.inbox: inbox]
         if case .paused(let pause) = note { fields[.reason] = pause.reason.rawValue }

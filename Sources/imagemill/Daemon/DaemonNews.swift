@@ -1,5 +1,6 @@
 // Reports what happens in the drop folder to the log, to the counts, and to those who look into the spool.
 import Engine
+import Logging
 
 /// The observers of one drop folder.
 struct DaemonNews: Sendable {
@@ -10,9 +11,9 @@ struct DaemonNews: Sendable {
     let events = RecentEvents()
 
     /// - Parameter file: the mill file.
-    init(_ sink: LogSink, file: String) {
+    init(_ sink: LogSink, file: String, level: Logger.Level = .info) {
         let spools = StandingWatch()
-        log = DaemonLog(ServiceLog.logger(sink), file: file)
+        log = DaemonLog(ServiceLog.logger(sink, level: level), file: file)
         self.sink = sink
         self.spools = spools
         activity = Activity(failed: { spools.changed($0) })

@@ -8,59 +8,83 @@ import System
 struct DaemonRoutes: HTTPRoutes {
     let control: any DaemonControl
 
+    private typealias Answer =
+        @Sendable (_ routes: DaemonRoutes, _ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling
+
+    /// The answer for each method that a path takes.
+    private static let paths: [String: [HTTPRequest.Method: Answer]] = [
+        "/": [.get: { _, _ in .now(DashboardPage.response) }],
+        "/report": [.get: { routes, _ in .later(.report) { DayReport(journal: routes.control.journal).response } }],
+        "/metrics": [.get: { routes, _ in .now(routes.metrics) }],
+        "/healthz": [.get: { routes, _ in .now(routes.health) }],
+        "/readyz": [.get: { routes, _ in .now(routes.readiness) }],
+        "/api/status": [.get: { routes, _ in .now(.json(routes.control.status())) }],
+        "/api/dashboard": [.get: { routes, _ in .now(.json(DashboardDocument(routes.control))) }],
+        "/api/events": [
+            .get: { routes, _ in .now(HTTPResponse(type: "text/event-stream", body: routes.event(), isStream: true)) }
+        ],
+        "/api/configuration": [.get: { routes, _ in .now(.text(routes.control.configuration)) }],
+        "/api/history": [.get: { routes, _ in .later(.ledger) { Self.history(routes.control) } }],
+        "/api/reload": [.post: { routes, _ in .later(.reload) { .json(routes.control.reload()) } }],
+        "/api/retry": [
+            .get: { routes, _ in .now(.json(RetryProgress(count: routes.control.retrying))) },
+            .post: { (routes, request) throws(HTTPRefusal) in try routes.retry(request) },
+        ],
+        "/api/pause": [.post: { (routes, request) throws(HTTPRefusal) in try routes.pause(request, true) }],
+        "/api/resume": [.post: { (routes, request) throws(HTTPRefusal) in try routes.pause(request, false) }],
+        "/api/failures": [.get: { (routes, request) throws(HTTPRefusal) in try routes.failures(request) }],
+        "/api/failures/original": [
+            .get: { (routes, request) throws(HTTPRefusal) in try routes.original(request.query["name"] ?? "") }
+        ],
+        "/api/failures/picture": [
+            .get: { (routes, request) throws(HTTPRefusal) in try routes.picture(request.query["name"] ?? "") }
+        ],
+    ].merging(DashboardPage.icons.mapValues { icon in [.get: { _, _ in .now(icon) }] }) { path, _ in path }
+
     func handle(_ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling {
-        let control = control
         // The connection leaves out the body.
-        switch (request.method == .head ? .get : request.method, request.path) {
-        case (.get, "/"): return .now(DashboardPage.response)
-        case (.get, let path) where DashboardPage.icons[path] != nil: return .now(DashboardPage.icons[path]!)
-        case (.get, "/api/status"): return .now(.json(control.status()))
-        case (.get, "/api/dashboard"): return .now(.json(DashboardDocument(control)))
-        case (.get, "/api/events"): return .now(HTTPResponse(type: "text/event-stream", body: event(), isStream: true))
-        case (.get, "/metrics"):
-            let text = DaemonMetrics(status: control.status(), activity: control.activity, standing: control.standing)
-                .text
-            return .now(HTTPResponse(type: DaemonMetrics.type, body: Array(text.utf8)))
-        case (.get, "/healthz"):
-            if let missing = control.missingState { return .now(.text("\(missing)\n", .unavailable)) }
-            return .now(control.isAlive ? .text("alive\n") : .text("the flow does not move\n", .unavailable))
-        case (.get, "/readyz"):
-            let state = control.status().state
-            return .now(.text("\(state.rawValue)\n", state == .running ? .ok : .unavailable))
-        case (.post, "/api/reload"):
-            return .later(.reload) { .json(control.reload()) }
-        case (.post, "/api/retry"):
-            let retry = try RetryRequest(body: request.body)
-            return .later(.retry) { .json(control.retry(retry)) }
-        case (.post, "/api/pause"), (.post, "/api/resume"):
-            let pause = try PauseRequest(body: request.body, isPaused: request.path == "/api/pause")
-            return .later(.ledger) { .json(control.pause(pause)) }
-        case (.get, "/api/history"): return .later(.ledger) { Self.history(control) }
-        case (.get, "/api/configuration"): return .now(.text(control.configuration))
-        case (.get, "/report"): return .later(.report) { DayReport(journal: control.journal).response }
-        case (.get, "/api/retry"): return .now(.json(RetryProgress(count: control.retrying)))
-        case (.get, "/api/failures"):
-            let query = try FailureQuery(request.query)
-            let offset = Int(request.query["offset"] ?? "") ?? 0
-            return .later(.listing) { .json(FailureList(control.standing, query, offset: offset)) }
-        case (.get, "/api/failures/original"): return try original(request.query["name"] ?? "")
-        case (.get, "/api/failures/picture"): return try picture(request.query["name"] ?? "")
-        case (.get, let path) where path.hasPrefix(Self.results): return try rendition(path)
-        case (.post, let path), (.get, let path), (.head, let path):
-            // The path exists, but not for this method.
-            if Self.known.contains(path) {
-                throw HTTPRefusal(.methodNotAllowed, "'\(path)' does not take \(request.method.rawValue)")
-            }
-            throw HTTPRefusal(.notFound, "there is no '\(oneLine(String(path.prefix(200))))' here")
+        let method = request.method == .head ? .get : request.method
+        if method == .get, request.path.hasPrefix(Self.results) { return try rendition(request.path) }
+        guard let answers = Self.paths[request.path] else {
+            throw HTTPRefusal(.notFound, "there is no '\(oneLine(String(request.path.prefix(200))))' here")
         }
+        guard let answer = answers[method] else {
+            throw HTTPRefusal(.methodNotAllowed, "'\(request.path)' does not take \(request.method.rawValue)")
+        }
+        return try answer(self, request)
     }
 
-    private static let known: Set = [
-        "/", "/api/status", "/api/dashboard", "/api/events", "/metrics", "/healthz", "/readyz", "/api/reload",
-        "/api/retry", "/api/failures", "/api/failures/original",
-        "/api/failures/picture", "/api/pause",
-        "/api/resume", "/api/history", "/api/configuration", "/report",
-    ]
+    private var metrics: HTTPResponse {
+        let text = DaemonMetrics(status: control.status(), activity: control.activity, standing: control.standing).text
+        return HTTPResponse(type: DaemonMetrics.type, body: Array(text.utf8))
+    }
+
+    private var health: HTTPResponse {
+        if let missing = control.missingState { return .text("\(missing)\n", .unavailable) }
+        return control.isAlive ? .text("alive\n") : .text("the flow does not move\n", .unavailable)
+    }
+
+    private var readiness: HTTPResponse {
+        let state = control.status().state
+        return .text("\(state.rawValue)\n", state == .running ? .ok : .unavailable)
+    }
+
+    private func retry(_ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling {
+        let (retry, control) = (try RetryRequest(body: request.body), control)
+        return .later(.retry) { .json(control.retry(retry)) }
+    }
+
+    private func pause(_ request: HTTPRequest, _ isPaused: Bool) throws(HTTPRefusal) -> HTTPHandling {
+        let (pause, control) = (try PauseRequest(body: request.body, isPaused: isPaused), control)
+        return .later(.ledger) { .json(control.pause(pause)) }
+    }
+
+    private func failures(_ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling {
+        let (query, control) = (try FailureQuery(request.query), control)
+        let offset = Int(request.query["offset"] ?? "") ?? 0
+        return .later(.listing) { .json(FailureList(control.standing, query, offset: offset)) }
+    }
+
     private static let results = "/api/results/"
 
     func event() -> [UInt8] { Array("data: \(json(DashboardDocument(control)))\n\n".utf8) }

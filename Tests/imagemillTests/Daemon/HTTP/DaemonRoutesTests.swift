@@ -153,6 +153,11 @@ import Testing
                 try routes.handle(HTTPRequest(method: .head, path: path, headers: [:]))
             }
         }
+        for path in ["/", "/icon.svg", "/icon-trouble.svg", "/api/status", "/api/failures/picture", "/report"] {
+            #expect(throws: HTTPRefusal(.methodNotAllowed, "'\(path)' does not take POST")) {
+                try routes.handle(HTTPRequest(method: .post, path: path, headers: [:]))
+            }
+        }
     }
 
     @Test func `the page of the last day tells a journal that cannot be read from one without news`() throws {

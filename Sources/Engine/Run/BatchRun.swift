@@ -63,7 +63,7 @@ package struct BatchOutcome: Sendable {
 }
 
 /// One run. The queue is in memory, and the sources stay where they are.
-package final class BatchRun: JobSite {
+package final class BatchRun: JobSite, NameOrder {
     private let settings: BatchSettings
     private let report: BatchReport
     private let observer: any BatchObserver
@@ -219,9 +219,11 @@ package final class BatchRun: JobSite {
 
     // MARK: - JobSite
 
-    package var isDraining: Bool { settings.render.cancellation.isRaised }
+    /// Sources stay where they are.
+    package var shelving: (any Shelving)? { nil }
+    package var nameOrder: (any NameOrder)? { self }
 
-    package func claim(_ job: Job) -> ClaimResult { .claimed }
+    package var isDraining: Bool { settings.render.cancellation.isRaised }
 
     package func open(_ job: Job, _ route: Route) throws -> SourceFile { source(of: job) }
 
@@ -243,22 +245,8 @@ package final class BatchRun: JobSite {
         }
     }
 
-    package func wasSilent(since time: Moment) -> Bool { false }
-
-    package func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] { [] }
-
-    package func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError) {}
-
-    package func putBack(_ job: Job) throws(SystemError) {}
-
-    package func countObstacle(of job: Job) -> Int { 1 }
-
     /// Nobody waits for the surroundings of a run: what is left is for the next one.
     package func pause(_ pause: Pause) { trouble.withLock { $0 = RunObstructed(description: pause.message) } }
-
-    package func `defer`(_ updates: [JobUpdate]) {}
-
-    package func workerLost() {}
 
     package func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?) {
         switch news {

@@ -32,12 +32,12 @@ final class Attempt {
         let owner = site.owner(of: job)
         if let occupied, let allocation { try route.allocator.release(allocation, of: owner, occupied: occupied) }
         // The report is one of the names, so that two sources never write one report.
-        let allocation = try site.takingTurns(job) {
+        let claim = {
             try self.route.allocator.allocate(
                 for: owner, extra: { version in self.reportPath(version).map { [$0] } ?? [] },
                 candidates: candidates)
         }
-        self.allocation = allocation
+        allocation = try site.nameOrder?.takingTurns(job, claim) ?? claim()
     }
 
     private func reportPath(_ version: Int) -> BytePath? { route.reports?.path(for: job.path, version: version) }

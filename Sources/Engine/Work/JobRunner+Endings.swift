@@ -17,7 +17,7 @@ extension JobRunner {
             ? "'\(attempt.job.path.printable)' took too long, and the file system of its inbox, of its outbox or of the state folder does not answer"
             : failure.message
         let decision = attempt.route.policy.decide(after: failure) {
-            let wasSilent = isLate && site.wasSilent(since: attempt.began)
+            let wasSilent = isLate && site.shelving?.wasSilent(since: attempt.began) ?? false
             return wasSilent ? Pause(.ioError, message) : surroundings(of: attempt, message, site)
         }
         switch decision {
@@ -79,7 +79,7 @@ extension JobRunner {
         if let pause = surroundings(of: attempt, error.description, site) {
             return obstruct(attempt, for: pause, after: failure, at: site)
         }
-        let count = site.countObstacle(of: attempt.job)
+        let count = site.shelving?.countObstacle(of: attempt.job) ?? 1
         let delay = attempt.route.policy.delay(afterObstacle: count)
         update([JobUpdate(attempt.lease, .obstructed(failure, after: delay))], at: site)
         site.happened(.postponed(failure, attempt: count, after: delay), to: attempt.job, files: nil, source: nil)
@@ -99,13 +99,13 @@ extension JobRunner {
         attempt.work.close()
         do throws(SystemError) {
             try FaultPoint.pass(.afterOutcomeRecord)
-            try site.deadLetter(job, failure)
+            try site.shelving?.deadLetter(job, failure)
         } catch {
             return obstruct(attempt, by: error, at: site)
         }
         let attempts = max(1, job.progress.attempts)
         attempt.work.report.fail(failure, attempts: attempts)
-        site.ends(job, attempt.work.report)
+        site.shelving?.ends(job, attempt.work.report)
         guard !update([JobUpdate(attempt.lease, .settled)], at: site).isEmpty else { return }
         site.happened(
             .failed(attempt.work.report, failure, attempts: attempts), to: job, files: nil,
@@ -116,7 +116,7 @@ extension JobRunner {
     func putBack(_ attempt: Attempt, _ site: any JobSite) {
         note(.files, of: attempt.lease, stage: "put back")
         do throws(SystemError) {
-            try site.putBack(attempt.job)
+            try site.shelving?.putBack(attempt.job)
         } catch {
             return obstruct(attempt, by: error, at: site)
         }
@@ -165,7 +165,7 @@ extension JobRunner {
             return recorded
         } catch {
             let trouble = (error as? StoreError)?.pauseReason ?? .ioError
-            site.defer(updates)
+            site.shelving?.defer(updates)
             site.pause(Pause(trouble, "\(error)"))
             return []
         }

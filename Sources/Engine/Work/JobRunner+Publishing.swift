@@ -98,7 +98,8 @@ extension JobRunner {
             attempt.work.close()
             do throws(SystemError) {
                 try FaultPoint.pass(.afterOutcomeRecord)
-                folders.formUnion(try site.settle(attempt.job, isDamaged: attempt.damage != nil))
+                folders.formUnion(
+                    try site.shelving?.settle(attempt.job, isDamaged: attempt.damage != nil) ?? [])
                 left.append(attempt)
             } catch {
                 obstruct(attempt, by: error, at: site)
@@ -112,7 +113,7 @@ extension JobRunner {
         }
         for attempt in left {
             if !attempt.work.wasTaken { attempt.work.report.status = .done }
-            site.ends(attempt.job, attempt.work.report)
+            site.shelving?.ends(attempt.job, attempt.work.report)
         }
         let recorded = update(left.map { JobUpdate($0.lease, .settled) }, at: site)
         for attempt in left where recorded.contains(attempt.job.id) {

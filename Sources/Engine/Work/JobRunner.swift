@@ -99,7 +99,7 @@ package final class JobRunner {
         } catch {
             return unreached(lease, for: Pause(error, missing: .missingInbox), at: site)
         }
-        switch site.claim(lease.job) {
+        switch site.shelving?.claim(lease.job) ?? .claimed {
         case .claimed: return true
         case .refused:
             update([JobUpdate(lease, .unclaimed)], at: site)
@@ -150,7 +150,7 @@ package final class JobRunner {
         var isAlone = attempt.job.progress.isSuspect || attempt.job.progress.failure?.code == .outOfMemory
         let number = attempt.work.report.attempt
         if isAlone || number > 1 && number >= route.policy.attempts { maker.worker.replace() }
-        maker.worker.isSilent = { [began = attempt.began] in site.wasSilent(since: began) }
+        maker.worker.isSilent = { [began = attempt.began] in site.shelving?.wasSilent(since: began) ?? false }
         try prepare(route, opened)
         var (hasAskedTwice, stops) = (false, 0)
         while true {
@@ -174,7 +174,7 @@ package final class JobRunner {
                 return
             } catch let loss as WorkerLoss {
                 maker.worker.replace()
-                site.workerLost()
+                site.shelving?.workerLost()
                 // Others may have needed what it lacked, or more was needed than predicted: once more, with all memory
                 // to itself.
                 if loss.mayEndOtherwiseAlone, !isAlone {

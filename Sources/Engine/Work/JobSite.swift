@@ -69,21 +69,29 @@ package protocol JobSite: AnyObject, Sendable {
     var route: Route { get }
     /// Nothing new is begun.
     var isDraining: Bool { get }
+    /// What takes sources out of an inbox and puts originals away; nil if sources stay where they are.
+    var shelving: (any Shelving)? { get }
+    /// The order in which names are claimed; nil if any will do.
+    var nameOrder: (any NameOrder)? { get }
 
-    /// Takes a source out of the inbox into the spool.
-    func claim(_ job: Job) -> ClaimResult
     /// The source as the worker is to read it.
     /// - Throws: `StillWritten`, or `Failure` if it cannot be read.
     func open(_ job: Job, _ route: Route) throws -> SourceFile
     /// The owner of the names of a job's renditions.
     func owner(of job: Job) -> BytePath
-    /// Has a job's names claimed when it is its turn.
-    func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation
     /// Why nothing can be written now; nil if it can. Asked after a failure that may be the surroundings' fault.
     func surroundings(_ route: Route) -> Pause?
-    /// Whether a file system that the site needs has not answered for a while, now or at any time since.
-    func wasSilent(since time: Moment) -> Bool
 
+    /// Nothing is taken until the reason is gone.
+    func pause(_ pause: Pause)
+    /// A job has ended, or goes on later. Called after that was recorded.
+    func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?)
+}
+
+/// An inbox, a spool and folders for originals. For any thread; calls wait for file systems.
+package protocol Shelving: AnyObject, Sendable {
+    /// Takes a source out of the inbox into the spool.
+    func claim(_ job: Job) -> ClaimResult
     /// Lets an original leave the spool after success.
     /// - Parameter isDamaged: the decoder has warned, so that the original is not deleted.
     /// - Returns: the folders to sync.
@@ -92,23 +100,22 @@ package protocol JobSite: AnyObject, Sendable {
     func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError)
     /// Gives a source that somebody still writes to back to the inbox.
     func putBack(_ job: Job) throws(SystemError)
-
     /// The source of a job could not be moved, which is no fault of the surroundings.
     /// - Returns: how often that has happened in this life of the program.
     func countObstacle(of job: Job) -> Int
+    /// Whether a file system that the inbox needs has not answered for a while, now or at any time since.
+    func wasSilent(since time: Moment) -> Bool
 
-    /// Nothing is taken from the inbox until the reason is gone.
-    func pause(_ pause: Pause)
     /// Updates that could not be recorded; they are made once the store can be written to.
     func `defer`(_ updates: [JobUpdate])
     /// A job is about to end, with this report. Called before that is recorded: after a crash in between, once more.
     func ends(_ job: Job, _ report: SourceReport)
-    /// A job has ended, or goes on later. Called after that was recorded.
-    func happened(_ news: JobNews, to job: Job, files: Fingerprint?, source: Fingerprint?)
     /// A worker has died, hung or lied.
     func workerLost()
 }
 
-extension JobSite {
-    package func ends(_ job: Job, _ report: SourceReport) {}
+/// The order in which the sources of a run claim their names.
+package protocol NameOrder: AnyObject, Sendable {
+    /// Has a job's names claimed when it is its turn.
+    func takingTurns(_ job: Job, _ claim: () throws -> Allocation) throws -> Allocation
 }

@@ -19,7 +19,7 @@ struct SourceMetadata {
     /// EXIF has nothing but what stays by default.
     private let isEXIFOfOwner: Bool
     /// What the file has and nobody reads, in words.
-    private let unread: [String]
+    private let unread: String?
 
     /// - Parameters:
     ///   - png: what our own code reads of a PNG.
@@ -43,9 +43,7 @@ struct SourceMetadata {
         hasPosition = fields.contains { $0.hasPrefix("exif-ifd3-GPS") }
         var found: [MetadataBlock: [UInt8]] = [:]
         for block in MetadataBlock.allCases { found[block] = image.blob(block.field) }
-        // What does not fit one segment of a JPEG is in others, which libvips leaves out.
-        let isExtended = found[.xmp].map { String(decoding: $0, as: UTF8.self).contains("HasExtendedXMP") } ?? false
-        self.unread = [unread, isExtended ? "XMP above 64 KB" : nil].compactMap(\.self)
+        self.unread = unread
         // Renditions are upright.
         found[.xmp] = found[.xmp].map(uprightXMP)
         let telling = Set(MetadataBlock.allCases.filter { image.has($0.field) })
@@ -104,7 +102,7 @@ struct SourceMetadata {
             Warning(.metadataLost, "'\(rendition.title)': \(format.rawValue) files cannot be given \(loss)")
         }
         if [.all, .allButLocation].contains(rendition.keptMetadata) {
-            warnings += unread.map {
+            warnings += [unread].compactMap(\.self).map {
                 Warning(.metadataLost, "'\(rendition.title)': \($0) of the source is not read, so it is not kept")
             }
         }

@@ -176,6 +176,12 @@ import Vips
                 $0.set("xmp-data", blob: Array(packet.utf8))
             }
         }
+        // The rest of the packet: its digest, its length, where this part begins, and the part.
+        let more = Array("http://ns.adobe.com/xmp/extension/\0".utf8) + [UInt8](repeating: 0x41, count: 32 + 4 + 4 + 9)
+        var file = try runner.bytes("in/a.jpg")
+        let tables = try #require(file.firstRange(of: [0xFF, 0xDB])).lowerBound
+        file.insert(contentsOf: [0xFF, 0xE1, 0, UInt8(more.count + 2)] + more, at: tables)
+        try runner.folder.write(file, to: "in/a.jpg")
         try runner.folder.write(
             """
             renditions:

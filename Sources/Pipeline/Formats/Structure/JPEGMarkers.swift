@@ -6,6 +6,7 @@ struct JPEGMarkers: FileStructure {
     private static let startOfImage: UInt8 = 0xD8
     private static let endOfImage: UInt8 = 0xD9
     private static let startOfScan: UInt8 = 0xDA
+    private static let applicationSegment1: UInt8 = 0xE1
     private static let applicationSegment2: UInt8 = 0xE2
 
     private var reader: ForwardReader
@@ -66,12 +67,25 @@ struct JPEGMarkers: FileStructure {
 
     /// Some segment before the pixels has a part of a colour profile.
     static func hasProfile(_ source: ByteSource) throws(StructureError) -> Bool {
+        try hasSegment(applicationSegment2, named: "ICC_PROFILE", in: source)
+    }
+
+    /// XMP that does not fit one segment goes on in others, which libvips leaves out.
+    static func unreadMetadata(of page: Int, in source: ByteSource) throws(StructureError) -> String? {
+        let isExtended = try hasSegment(
+            applicationSegment1, named: "http://ns.adobe.com/xmp/extension/", in: source)
+        return isExtended ? "XMP above 64 KB" : nil
+    }
+
+    private static func hasSegment(
+        _ segment: UInt8, named name: String, in source: ByteSource
+    ) throws(StructureError) -> Bool {
+        let name = Array(name.utf8) + [0]
         var markers = try JPEGMarkers(of: source)
         while true {
             let code = try markers.next()
             if code == startOfScan || code == endOfImage { return false }
-            let name = Array("ICC_PROFILE\0".utf8)
-            if code == applicationSegment2, source.read(markers.reader.position, name.count) == name { return true }
+            if code == segment, source.read(markers.reader.position, name.count) == name { return true }
         }
     }
 

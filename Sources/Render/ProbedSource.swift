@@ -135,7 +135,8 @@ final class ProbedSource {
         var warnings: [Warning] = []
         let (format, structure) = (facts.format.declaration, facts.format.declaration.structure)
         if (try? structure.hasHiddenFrames(bytes)) == true {
-            let message = "animations in \(format.unreadAnimation) are not read; only the first picture is used"
+            let message =
+                "animations in \(format.unreadAnimation) are not read; only the \(format.deliveredFrame) picture is used"
             warnings.append(Warning(.animationDropped, message))
         }
         if let address = structure.linkedFile(in: bytes) {

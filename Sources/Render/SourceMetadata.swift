@@ -103,7 +103,7 @@ struct SourceMetadata {
         }
         if [.all, .allButLocation].contains(rendition.keptMetadata) {
             warnings += [unread].compactMap(\.self).map {
-                Warning(.metadataLost, "'\(rendition.title)': \($0) of the source is not read, so it is not kept")
+                Warning(.metadataLost, "'\(rendition.title)' lacks what is not read of the source: \($0)")
             }
         }
         if selection.isEmpty {

@@ -307,12 +307,12 @@ import Testing
         #expect(try back.orphans(inbox: "c", owner: "me").map(\.path.text) == ["of-two"])
     }
 
-    @Test func `each change of a job is told once it is recorded`() throws {
+    @Test func `a change of a job is traced once it is recorded`() throws {
         let folder = try TemporaryFolder()
-        let told = Mutex<[String]>([])
+        let traced = Mutex<[String]>([])
         let store = try SQLiteLedger(
             state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 2) },
-            trace: { change in told.withLock { $0.append("\(change.path.text): \(change)") } }, clocks: Clocks { 1 })
+            trace: { change in traced.withLock { $0.append("\(change.path.text): \(change)") } }, clocks: Clocks { 1 })
         let new = NewJob(
             id: JobNames().next(), inbox: "in", path: BytePath("a"),
             observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4))
@@ -323,7 +323,7 @@ import Testing
         _ = try store.update([JobUpdate(lease, .attemptFailed(failure, isFinal: false))])
         _ = try store.recover([(#require(try store.job(new.id)), .nowhere)], by: "me")
         #expect(
-            told.withLock { $0 } == [
+            traced.withLock { $0 } == [
                 "a: offered → running: taken (attempt 1); to do: claim, attempt",
                 "a: running → waiting: attempt failed (attempt 1, timed-out); to do: retry",
                 "a: waiting → forgotten: found; to do: lost",

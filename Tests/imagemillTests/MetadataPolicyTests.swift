@@ -192,7 +192,7 @@ import Vips
         let warnings = try #require(try runner.report()["a.jpg"]?.warnings).map { "\($0.code): \($0.message)" }
         #expect(
             warnings.sorted() == [
-                "metadata-lost: 'a': XMP above 64 KB of the source is not read, so it is not kept",
+                "metadata-lost: 'a' lacks what is not read of the source: XMP above 64 KB",
                 "metadata-removed: 'b': XMP removed, all but copyright, artist and licence",
                 "text-cut: 'metadata': 'title' is cut after 4096 characters",
             ])

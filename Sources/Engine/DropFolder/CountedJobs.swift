@@ -9,24 +9,19 @@ final class CountedJobs: Sendable {
 
     private struct State {
         var counts: [String: JobCounts] = [:]
-        /// When the store was asked last.
-        var asked: Moment?
-        /// It has not answered yet.
+        /// The store has not answered yet.
         var isAsking = false
     }
 
-    /// In a flood, jobs are not counted for each who asks.
-    private static let betweenCounts = Duration.milliseconds(500)
     private static let patience = Duration.milliseconds(300)
 
     init(_ store: any JobStore) { self.store = store }
 
-    /// The counts by inbox, at most half a second old if the store answers soon.
+    /// The counts by inbox; the last ones if the store does not answer soon.
     func current() -> [String: JobCounts] {
         let isDue = state.withLock { state in
-            guard !state.isAsking, state.asked.map({ .now >= $0 + Self.betweenCounts }) ?? true else { return false }
-            state.isAsking = true
-            return true
+            defer { state.isAsking = true }
+            return !state.isAsking
         }
         if isDue { _ = Background { [self] in ask() }.value(until: .now + Self.patience) }
         return state.withLock { $0.counts }
@@ -36,7 +31,7 @@ final class CountedJobs: Sendable {
         let counts = try? store.counts()
         state.withLock { state in
             if let counts { state.counts = counts }
-            (state.asked, state.isAsking) = (.now, false)
+            state.isAsking = false
         }
     }
 }

@@ -37,6 +37,8 @@ package protocol SourceFormatDeclaration: Sendable {
     static var hasFrames: Bool { get }
     /// The name of animations of which the decoder gives one picture only.
     static var unreadAnimation: String { get }
+    /// Which one that is.
+    static var deliveredFrame: String { get }
     /// The longest side in pixels that the decoder reads, whatever the limits are.
     static var longestSide: Int { get }
     /// The factors by which the decoder can shrink a still, in rising order.
@@ -70,6 +72,7 @@ extension SourceFormatDeclaration {
     package static var isVector: Bool { false }
     package static var hasFrames: Bool { false }
     package static var unreadAnimation: String { "\(name.uppercased()) sequences" }
+    package static var deliveredFrame: String { "first" }
     package static var longestSide: Int { maximumCoordinate }
     package static var shrinkFactors: [Int] { [1] }
     package static var deliversWhole: Bool { false }

@@ -6,6 +6,8 @@ package enum JPEGXLSource: SourceFormatDeclaration {
         [mark(0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A)], [mark(0xFF, 0x0A)],
     ]
     package static let structure: any FileStructure.Type = JPEGXLHeader.self
+    package static let unreadAnimation = title
+    package static let deliveredFrame = "last"
     package static let isOnRequest = true
     package static let module: CodecModule? = .jxl
 

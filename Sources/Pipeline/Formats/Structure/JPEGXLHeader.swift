@@ -2,20 +2,46 @@
 
 enum JPEGXLHeader: FileStructure {
     static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
-        let bytes = source.read(try codestream(in: source), 2 + longestSize)
-        guard bytes.starts(with: mark) else { throw .malformed }
-        var bits = LowBits(bytes: Array(bytes.dropFirst(mark.count)))
-        let isSmall = try bits.number(1) == 1
-        let height = try side(&bits, isSmall)
-        let ratio = try bits.number(3)
-        if ratio == 0 { return (try side(&bits, isSmall), height) }
-        let (numerator, denominator) = ratios[ratio - 1]
-        return (height * numerator / denominator, height)
+        var bits = try header(in: source)
+        return try size(&bits)
+    }
+
+    static func hasHiddenFrames(_ source: ByteSource) throws(StructureError) -> Bool {
+        var bits = try header(in: source)
+        _ = try size(&bits)
+        let isUsual = try bits.number(1) == 1
+        if isUsual { return false }
+        let hasMore = try bits.number(1) == 1
+        guard hasMore else { return false }
+        _ = try bits.number(orientationBits)
+        if try bits.number(1) == 1 { _ = try size(&bits) }
+        let hasPreview = try bits.number(1) == 1
+        // No encoder is known to write one, and nothing of it is drawn.
+        guard !hasPreview else { return false }
+        return try bits.number(1) == 1
+    }
+
+    /// EXIF and XMP are boxes, which libvips does not read.
+    static func unreadMetadata(of page: Int, in source: ByteSource) throws(StructureError) -> String? {
+        if source.read(0, 2) == mark { return nil }
+        var boxes = ISOBoxes(in: source)
+        var (hasEXIF, hasXMP) = (false, false)
+        while let box = try boxes.next() {
+            var content = ForwardReader(source, in: box.content)
+            // Packed by Brotli, with the type of what is in it.
+            let type = box.type == "brob" ? try content.fourCC() : box.type
+            if type == "Exif" { hasEXIF = true }
+            if type == "xml " { hasXMP = true }
+        }
+        let found = (hasEXIF ? ["EXIF"] : []) + (hasXMP ? ["XMP"] : [])
+        return found.isEmpty ? nil : found.joined(separator: " and ")
     }
 
     private static let mark: [UInt8] = [0xFF, 0x0A]
-    /// Bytes of the longest header: two sides of 30 bits each, with their selectors.
-    private static let longestSize = 9
+    private static let orientationBits = 3
+    /// Bytes of the longest header as far as it is read here: two sizes of two sides of 30 bits each, with their
+    /// selectors, and a few bits.
+    private static let longestHeader = 20
     private static let ratios = [(1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1)]
 
     /// The offset of the codestream, or of its first part.
@@ -29,6 +55,22 @@ enum JPEGXLHeader: FileStructure {
             if box.type == "jxlp" { return box.content.lowerBound + 4 }
         }
         throw .endsEarly
+    }
+
+    /// The bits after the mark.
+    private static func header(in source: ByteSource) throws(StructureError) -> LowBits {
+        let bytes = source.read(try codestream(in: source), mark.count + longestHeader)
+        guard bytes.starts(with: mark) else { throw .malformed }
+        return LowBits(bytes: Array(bytes.dropFirst(mark.count)))
+    }
+
+    private static func size(_ bits: inout LowBits) throws(StructureError) -> (width: Int, height: Int) {
+        let isSmall = try bits.number(1) == 1
+        let height = try side(&bits, isSmall)
+        let ratio = try bits.number(3)
+        if ratio == 0 { return (try side(&bits, isSmall), height) }
+        let (numerator, denominator) = ratios[ratio - 1]
+        return (height * numerator / denominator, height)
     }
 
     private static func side(_ bits: inout LowBits, _ isSmall: Bool) throws(StructureError) -> Int {

@@ -170,9 +170,3 @@ package final class Channel: Sendable {
         }
     }
 }
-
-/// Whole milliseconds of a duration, rounded up.
-package func milliseconds(in duration: Duration) -> Int {
-    let (seconds, attoseconds) = duration.components
-    return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-}

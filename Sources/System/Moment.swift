@@ -29,3 +29,9 @@ package struct Moment: Comparable, Hashable, Sendable {
         return Int(min((other.nanoseconds - nanoseconds + 999_999) / 1_000_000, 3_600_000))
     }
 }
+
+/// Whole milliseconds of a duration, rounded up.
+package func milliseconds(in duration: Duration) -> Int {
+    let (seconds, attoseconds) = duration.components
+    return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+}

@@ -2,7 +2,6 @@ import Synchronization
 import Testing
 
 @testable import Engine
-@testable import Messages
 @testable import System
 
 @Suite struct MemoryBudgetTests {

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import Engine
-@testable import Messages
 @testable import Pipeline
 @testable import System
 

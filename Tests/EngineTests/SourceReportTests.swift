@@ -3,7 +3,6 @@ import FoundationEssentials
 import Testing
 
 @testable import Engine
-@testable import Messages
 @testable import Pipeline
 @testable import System
 

@@ -1,7 +1,6 @@
 import Pipeline
 import Testing
 
-@testable import Messages
 @testable import System
 
 @Suite struct DateTests {

@@ -3,7 +3,6 @@ import Glibc
 import Pipeline
 import Testing
 
-@testable import Messages
 @testable import System
 
 #if DEBUG

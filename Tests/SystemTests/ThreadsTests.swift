@@ -2,7 +2,6 @@
 import Glibc
 import Testing
 
-@testable import Messages
 @testable import System
 
 @Suite struct ThreadsTests {

@@ -3,7 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Messages
 @testable import System
 
 @Suite struct RunDurabilityTests {

@@ -4,7 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Messages
 @testable import System
 
 @Suite struct ShardTests {

@@ -1,5 +1,4 @@
 // The cache as a run or a drop folder uses it: opened when it is first needed, and left alone after trouble.
-import Messages
 package import Pipeline
 import Synchronization
 import System

@@ -2,7 +2,6 @@
 // records.
 import CLinux
 import Glibc
-import Messages
 import Pipeline
 import Synchronization
 import System

@@ -1,6 +1,5 @@
 // The way of a job's source: out of the inbox, into the spool, and to where originals go.
 import Glibc
-import Messages
 import Pipeline
 import Synchronization
 import System

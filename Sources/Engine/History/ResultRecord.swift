@@ -1,7 +1,6 @@
 // Records the result of each source for the next run, in small batches.
 import FoundationEssentials
 import GRDB
-import Messages
 import Pipeline
 import Synchronization
 package import System

@@ -1,6 +1,5 @@
 // Runs hooks in the background; no job waits for one.
 import Glibc
-import Messages
 package import Pipeline
 package import System
 

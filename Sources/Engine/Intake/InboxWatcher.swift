@@ -1,7 +1,6 @@
 // The thread that watches an inbox: it sleeps until there are events, requests, or something is due.
 import CLinux
 import Glibc
-import Messages
 package import Pipeline
 import Synchronization
 package import System

@@ -1,6 +1,5 @@
 // The stability check of one source, which decides when it is complete. Pure: it is given what was seen and the time,
 // and says what to do next.
-import Messages
 package import Pipeline
 package import System
 

@@ -1,5 +1,4 @@
 // What the watcher of an inbox has to know.
-import Messages
 package import Pipeline
 import System
 

@@ -1,5 +1,4 @@
 // What one source publishes, and the outcome.
-import Messages
 package import Pipeline
 package import System
 

@@ -1,6 +1,5 @@
 // One source on its way into the outbox, with all that is needed to take it back.
 import Glibc
-import Messages
 import Pipeline
 import System
 

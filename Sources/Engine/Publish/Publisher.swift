@@ -1,5 +1,4 @@
 // Puts finished renditions in place: all of a source or none, the report last. Several sources share their syncs.
-import Messages
 package import Pipeline
 import System
 

@@ -1,6 +1,5 @@
 // What a job is called: the name of its folder in work/, its key in the ledger, its place in the log.
 import Glibc
-import Messages
 package import Pipeline
 import Synchronization
 import System

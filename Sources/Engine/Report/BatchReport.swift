@@ -1,7 +1,6 @@
 // The report of a run: written while the run goes on, the summary last.
 import CLinux
 import Glibc
-import Messages
 package import Pipeline
 import Stages
 import Synchronization

@@ -1,6 +1,5 @@
 // A source's report as JSON, and back. Its schema is in docs/schema/.
 import FoundationEssentials
-import Messages
 import Pipeline
 import System
 

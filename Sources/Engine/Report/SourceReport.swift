@@ -1,6 +1,5 @@
 // What was done with one source: the document that people and programs read. Its schema is in docs/schema/.
 import Glibc
-import Messages
 package import Pipeline
 import System
 

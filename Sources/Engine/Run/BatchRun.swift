@@ -1,5 +1,4 @@
 // One run over a list of sources: as many lanes as cores, each taking the next source when it is free.
-import Messages
 package import Pipeline
 import Synchronization
 package import System

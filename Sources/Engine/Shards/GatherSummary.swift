@@ -1,5 +1,4 @@
 // What the shards of a plan have come to, added up.
-import Messages
 import Pipeline
 import System
 

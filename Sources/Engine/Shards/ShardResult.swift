@@ -1,6 +1,5 @@
 // What was done with one shard: the document whose presence means that the shard is done.
 import FoundationEssentials
-import Messages
 package import Pipeline
 import System
 

@@ -1,6 +1,5 @@
 // A task at work: one shard after the other, each by the same path as `run`.
 import Glibc
-import Messages
 import Pipeline
 import System
 

@@ -1,5 +1,4 @@
 // One attempt at a job, from the lease to the end.
-import Messages
 import Pipeline
 import System
 

@@ -1,5 +1,4 @@
 // How an attempt ends that has published nothing, and how the queue hears of it.
-import Messages
 import Pipeline
 import System
 

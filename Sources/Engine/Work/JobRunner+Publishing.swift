@@ -1,5 +1,4 @@
 // What a lane does with rendered sources: puts their renditions in place, and lets the originals go.
-import Messages
 import Pipeline
 import System
 

@@ -1,6 +1,5 @@
 // A lane: one thread with one worker, which takes jobs from the dispatcher and brings each to its end.
 import Glibc
-import Messages
 import Pipeline
 import System
 

@@ -1,5 +1,4 @@
 // One source while it is worked on: what is known of it so far.
-import Messages
 import Pipeline
 import System
 

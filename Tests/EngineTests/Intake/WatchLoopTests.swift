@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import Engine
-@testable import Messages
 @testable import System
 
 @Suite struct WatchLoopTests {

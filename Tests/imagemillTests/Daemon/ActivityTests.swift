@@ -4,7 +4,6 @@ import Testing
 
 // What is counted of the drop folder's work.
 @testable import Engine
-@testable import Messages
 @testable import System
 @testable import imagemill
 

@@ -4,7 +4,6 @@ import Glibc
 import Testing
 
 @testable import Engine
-@testable import Messages
 @testable import System
 @testable import imagemill
 

@@ -3,7 +3,6 @@ import Pipeline
 import Testing
 
 @testable import Engine
-@testable import Messages
 @testable import System
 @testable import imagemill
 

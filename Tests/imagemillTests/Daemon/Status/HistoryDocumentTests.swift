@@ -2,7 +2,6 @@
 import Testing
 
 @testable import Engine
-@testable import Messages
 @testable import System
 @testable import imagemill
 

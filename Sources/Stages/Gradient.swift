@@ -15,7 +15,7 @@ package struct Gradient: Stage {
 
     let kind: Kind
     let angle: Double
-    let center: PartAnchor
+    let center: PointAnchor
     let stops: [GradientStop]
     let fades: Bool
 
@@ -26,7 +26,7 @@ package struct Gradient: Stage {
         angle = p.optional(
             "angle", 180.0, in: -360...360,
             "The direction of a linear one, as in CSS: 0 is up, 90 is right, 180 is down.")
-        center = p.optional("center", PartAnchor(.center), "The middle of a radial one.")
+        center = p.optional("center", PointAnchor(.center), "The middle of a radial one.")
         let list: GradientStopList = p.required(
             "stops",
             "Colors along the way, two or more; in between, sRGB's numbers are mixed, multiplied by their alpha.")
@@ -38,9 +38,6 @@ package struct Gradient: Stage {
         }
         if kind == .linear && p.has("center") {
             p.problem(at: "center", "only a radial gradient has a 'center'; write 'kind: radial', or remove it")
-        }
-        if center.anchor.needsMeasurement {
-            p.problem(at: "center", "'center' expects an edge or a point, found \(center.written)")
         }
     }
 

@@ -23,6 +23,27 @@ struct TextTests {
     /// Where something is seen on black.
     private func drawn(_ rendered: Rendered) -> [Int]? { rendered.pixels.boundingBox { $0[0] > 0 } }
 
+    @Test(arguments: [
+        ("a", 20_000, false, nil), ("a", 20_001, false, "'text' has 20001 characters; at most 20000 are read"),
+        ("a", 120_000, true, nil), ("a", 120_001, true, "'text' has 120001 characters; at most 120000 are read"),
+        (" ", 3, false, "'text' is empty"), ("<b> </b>", 2, true, "'text' is empty"), ("<b>a</b>", 1, true, nil),
+        ("<b> </b>", 1, false, nil),
+    ])
+    func `a text has something to draw, and no more than is read`(
+        part: String, count: Int, isMarkup: Bool, mistake: String?
+    ) {
+        let text = String(repeating: part, count: count)
+        let stage = "text: { text: '\(text)', font: test.ttf, markup: \(isMarkup) }"
+        let pipeline = "renditions: { a: { stages: [ { \(stage) } ], save: { format: png } } }"
+        do {
+            _ = try PipelineFile(text: pipeline, file: "t.yaml", catalogue: .all)
+            #expect(mistake == nil)
+        } catch {
+            let found = (error as? Diagnostics)?.items.map(\.message) ?? ["\(error)"]
+            #expect(mistake.map { words in found.contains { $0.hasPrefix(words) } } == true, "\(found)")
+        }
+    }
+
     // H is 0.752 em wide with stems from 0.098 to 0.654, and 0.729 high: at 40 pixels its ink is 22.2 by 29.2.
     @Test(arguments: [
         ("top-left", 0, 0), ("top", 84, 0), ("top-right", 169, 0), ("left", 0, 35), ("center", 84, 35),

@@ -96,16 +96,60 @@ extension Anchor: ParameterValue {
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Anchor? {
         guard let text = node.text else { return nil }
         if let found = names.first(where: { $0.name == text }) { return found.anchor }
-        let isSmart = ["attention", "entropy"].contains(text)
-        let hint =
-            isSmart
-            ? "; only stages that keep a part of the picture look for it"
-            : suggestion(for: text, among: names.map(\.name))
+        let hint = hint(for: text, among: names.map(\.name))
         log.problem(node.position, "expected \(expectation), found '\(text)'\(hint)")
         return nil
     }
 
     package var written: String { Self.names.first { $0.anchor == self }?.name ?? "center" }
+}
+
+extension Anchor {
+    fileprivate typealias Names = [(name: String, anchor: Anchor)]
+
+    fileprivate static func expectationOfPoints(among names: Names) -> String {
+        "one of \(names.map(\.name).joined(separator: ", ")), or a point such as { x: 30%, y: 70% }"
+    }
+
+    fileprivate static func schemaOfPoints(among names: Names) -> JSONValue {
+        ["anyOf": [["enum": .array(names.map { .string($0.name) })], FocusPoint.mappingSchema()]]
+    }
+
+    /// Reads one of the names, or a point.
+    fileprivate static func readPoint(_ node: YAMLNode, among names: Names, _ log: inout ReadingLog) -> Anchor? {
+        if case .mapping = node.content {
+            return Parameters.read(FocusPoint.self, from: node, owner: "the focus point", &log).map {
+                Anchor(.focus(x: $0.x, y: $0.y))
+            }
+        }
+        guard let text = node.text else { return nil }
+        if let found = names.first(where: { $0.name == text }) { return found.anchor }
+        let hint = hint(for: text, among: names.map(\.name))
+        log.problem(node.position, "expected \(expectationOfPoints(among: names)), found '\(text)'\(hint)")
+        return nil
+    }
+
+    fileprivate static func hint(for text: String, among names: [String]) -> String {
+        ["attention", "entropy"].contains(text)
+            ? "; only stages that keep a part of the picture look for it" : suggestion(for: text, among: names)
+    }
+}
+
+/// A place in the picture: an edge, a corner, or a point.
+package struct PointAnchor: ParameterValue, Hashable {
+    package let anchor: Anchor
+
+    package init(_ anchor: Anchor) { self.anchor = anchor }
+
+    package static var expectation: String { Anchor.expectationOfPoints(among: Anchor.names) }
+    package static var schema: JSONValue { Anchor.schemaOfPoints(among: Anchor.names) }
+    package static var placeholder: PointAnchor { PointAnchor(.center) }
+
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> PointAnchor? {
+        Anchor.readPoint(node, among: Anchor.names, &log).map { PointAnchor($0) }
+    }
+
+    package var written: String { PartAnchor(anchor).written }
 }
 
 /// The anchor of a stage that keeps a part of the picture: an edge, a point, or what is worth seeing.
@@ -114,30 +158,15 @@ package struct PartAnchor: ParameterValue, Hashable {
 
     package init(_ anchor: Anchor) { self.anchor = anchor }
 
-    private static let smart: [(name: String, anchor: Anchor)] = [
-        ("attention", Anchor(.attention)), ("entropy", Anchor(.entropy)),
-    ]
+    private static let names =
+        Anchor.names + [("attention", Anchor(.attention)), ("entropy", Anchor(.entropy))]
 
-    package static var expectation: String {
-        "one of \((Anchor.names + smart).map(\.name).joined(separator: ", ")), or a point such as { x: 30%, y: 70% }"
-    }
-    package static var schema: JSONValue {
-        ["anyOf": [["enum": .array((Anchor.names + smart).map { .string($0.name) })], FocusPoint.mappingSchema()]]
-    }
+    package static var expectation: String { Anchor.expectationOfPoints(among: names) }
+    package static var schema: JSONValue { Anchor.schemaOfPoints(among: names) }
     package static var placeholder: PartAnchor { PartAnchor(.center) }
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> PartAnchor? {
-        if case .mapping = node.content {
-            return Parameters.read(FocusPoint.self, from: node, owner: "the focus point", &log).map {
-                PartAnchor(Anchor(.focus(x: $0.x, y: $0.y)))
-            }
-        }
-        guard let text = node.text else { return nil }
-        let known = Anchor.names + smart
-        if let found = known.first(where: { $0.name == text }) { return PartAnchor(found.anchor) }
-        log.problem(
-            node.position, "expected \(expectation), found '\(text)'\(suggestion(for: text, among: known.map(\.name)))")
-        return nil
+        Anchor.readPoint(node, among: names, &log).map { PartAnchor($0) }
     }
 
     package var written: String {

@@ -65,7 +65,8 @@ struct TextDeclaration: Sendable {
         )
         outline = p.optional("outline", "A line around the letters.")
         shadow = p.optional("shadow", "A shadow of the letters.")
-        if text.written.allSatisfy(\.isWhitespace) {
+        let shown = isMarkup ? text.written.replacing(/<[^>]*>/, with: "") : text.written
+        if shown.allSatisfy(\.isWhitespace) {
             p.problem(
                 inValueOf: "text", "'text' is empty: write the words to draw, such as \"© {artist|unknown}\"")
         }

@@ -576,11 +576,17 @@ import Testing
         }
         try fixture.end("ended")
         let open = try fixture.taken("open")
-        let latest = try store.latestJob()
+        let rendering = try #require(try fixture.taken("rendering"))
+        #expect(try store.claim(paths("rendering"), for: BytePath("in/rendering"), in: out, seen: [:]))
+        let (names, latest) = try store.idle(store.ownedNames(after: nil, limit: 9))
+        #expect(names.map(\.name.text) == ["ended", "idle", "later"])
+        // One that was open during the look, and has put its file there since.
+        _ = try store.update([JobUpdate(rendering, .published(damage: nil))])
+        _ = try store.update([JobUpdate(rendering, .settled)])
         // A job that came, published and ended while somebody looked for the files.
         try fixture.end("later")
-        try store.release(try store.ownedNames(after: nil, limit: 9), unlessJobsAfter: latest)
-        #expect(try store.ownedNames(after: nil, limit: 9).map(\.name.text) == ["later", "open"])
+        try store.release(names, unlessJobsAfter: latest)
+        #expect(try store.ownedNames(after: nil, limit: 9).map(\.name.text) == ["later", "open", "rendering"])
         withExtendedLifetime(open) {}
     }
 

@@ -326,7 +326,7 @@ import Testing
             traced.withLock { $0 } == [
                 "a: offered → running: taken (attempt 1); to do: claim, attempt",
                 "a: running → waiting: attempt failed (attempt 1, timed-out); to do: retry",
-                "a: waiting → forgotten: found; to do: lost",
+                "a: waiting → forgotten: found nowhere; to do: lost",
             ])
     }
 

@@ -89,7 +89,7 @@ import Testing
         let other = try fixture.another(wall: .zero)
         let (name, out) = (BytePath("a.webp"), BytePath("out"))
         #expect(try store.claim([name], for: BytePath("in/a"), in: out, seen: [:]))
-        let latest = try store.latestJob()
+        let latest = try store.idle([]).latest
         _ = try other.offer([fixture.new("a")])
         try store.release(store.ownedNames(after: nil, limit: 9), unlessJobsAfter: latest)
         #expect(try store.ownedNames(after: nil, limit: 9).map(\.name) == [name])
@@ -98,7 +98,7 @@ import Testing
         _ = try other.update([JobUpdate(lease, .settled)])
         try store.release(store.ownedNames(after: nil, limit: 9), unlessJobsAfter: latest)
         #expect(try store.ownedNames(after: nil, limit: 9).map(\.name) == [name], "it may have written it anew")
-        try store.release(store.ownedNames(after: nil, limit: 9), unlessJobsAfter: store.latestJob())
+        try store.release(store.ownedNames(after: nil, limit: 9), unlessJobsAfter: store.idle([]).latest)
         #expect(try store.ownedNames(after: nil, limit: 9).isEmpty)
     }
 

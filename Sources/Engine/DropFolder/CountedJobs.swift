@@ -1,37 +1,52 @@
 // How many jobs there are, as the store counts them, for a status that has to be there whatever hangs.
-import Synchronization
 import System
 
-/// The last answer of a store. For any thread.
+/// The last answer of a store. For any thread; nobody waits for longer than a moment.
 final class CountedJobs: Sendable {
     private let store: any JobStore
-    private let state = Mutex(State())
+    private let state: Monitor<State>
 
     private struct State {
-        var counts: [String: JobCounts] = [:]
-        /// The store has not answered yet.
-        var isAsking = false
+        var counts: [String: JobCounts]
+        /// When the store may be asked again: counting many jobs keeps it from others.
+        var next = Moment.now
+        /// Since when it has been asked; nil if it has answered.
+        var asked: Moment?
     }
 
     private static let patience = Duration.milliseconds(300)
+    /// The part of its time that a store may spend on counting: a tenth.
+    private static let restingTimes = 10
 
-    init(_ store: any JobStore) { self.store = store }
+    /// Counts, so that whoever asks first has an answer.
+    init(_ store: any JobStore) throws(StoreError) {
+        self.store = store
+        state = Monitor(State(counts: try store.counts()))
+    }
 
     /// The counts by inbox; the last ones if the store does not answer soon.
     func current() -> [String: JobCounts] {
-        let isDue = state.withLock { state in
-            defer { state.isAsking = true }
-            return !state.isAsking
+        let asks = state.change { state in
+            guard state.asked == nil, .now >= state.next else { return false }
+            state.asked = .now
+            return true
         }
-        if isDue { _ = Background { [self] in ask() }.value(until: .now + Self.patience) }
-        return state.withLock { $0.counts }
+        // Without a thread, the last answer has to do.
+        if asks, !startThread({ [self] in ask() }) { state.change { $0.asked = nil } }
+        return state.look { state in
+            guard let end = state.asked.map({ $0 + Self.patience }), .now < end else { return .ready(state.counts) }
+            return .wait(until: end)
+        }
     }
 
     private func ask() {
+        let start = Moment.now
         let counts = try? store.counts()
-        state.withLock { state in
+        let end = Moment.now
+        state.change { state in
             if let counts { state.counts = counts }
-            state.isAsking = false
+            state.asked = nil
+            state.next = end + .milliseconds(Self.restingTimes * start.milliseconds(until: end))
         }
     }
 }

@@ -101,12 +101,14 @@ extension DropFolder {
     func removeIfIdle(_ controller: InboxController) {
         let dispatcher = running.withLock { $0 }?.dispatcher
         guard controller.state.withLock({ $0.isLeaving }) else { return }
-        // Those that wait may belong to an inbox of another name by now.
-        guard let counts = try? store.counts(), counts[controller.name]?.begun ?? 0 == 0 else { return }
+        // Those in its spool that wait may belong to an inbox of another name by now.
+        let wasRenamed =
+            controller.state.withLock { !$0.open.isEmpty }
+            && (try? store.counts()).map { ($0[controller.name]?.begun ?? 0) == 0 } == true
         // Under one lock with the controller, so that an inbox that is added again meanwhile keeps its turns.
         state.withLock { state in
             let isIdle = controller.state.withLock { state in
-                state.isLeaving && state.deferred.isEmpty
+                state.isLeaving && state.deferred.isEmpty && (wasRenamed || state.open.isEmpty)
             }
             guard isIdle, state.controllers[controller.name] === controller,
                 dispatcher?.removeIfIdle(controller.name) != false

@@ -91,9 +91,9 @@ package final class DropFolder: Sendable {
             state: loaded.state, identity: identity, hasNewIdentity: isNew, hasNewLedger: store.isNew)
         prefix = "watch-\(identity)-"
         owner = "\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 36))-"
-        counts = CountedJobs(store)
         // The lock of the state folder is held: nobody else lives who could hold a job.
         try store.endLeases(ofOthersThan: owner)
+        counts = try CountedJobs(store)
         self.loaded = Mutex(loaded)
     }
 

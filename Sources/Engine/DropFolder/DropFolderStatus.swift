@@ -17,7 +17,7 @@ package struct DropFolderStatus: Sendable {
         /// Since when a person has paused it, whatever else keeps it from working; nil if nobody has.
         package let requestedPause: Int?
         package let isLeaving: Bool
-        /// Jobs that have not ended, those that wait among them.
+        /// Jobs that have begun and not ended, those that wait among them.
         package let open: Int
         /// Jobs that wait for another attempt.
         package let waiting: Int

@@ -164,14 +164,14 @@ final class Housekeeper: Sendable {
 
     /// Frees names whose rendition is gone and whose source has nothing under way.
     private func releaseNames(_ names: [OwnedName], of controller: InboxController) {
-        guard !names.isEmpty, controller.outboxPause == nil, let latest = try? store.latestJob() else { return }
+        guard !names.isEmpty, controller.outboxPause == nil, let idle = try? store.idle(names) else { return }
         let outbox = Outbox(path: controller.inbox.outbox, of: .dropFolder)
-        let gone = names.filter { name in
+        let gone = idle.names.filter { name in
             isAbsent { () throws(SystemError) in try outbox.status(name.name) }
         }
         guard !gone.isEmpty else { return }
         // A job that has begun since may have put something there.
-        try? store.release(gone, unlessJobsAfter: latest)
+        try? store.release(gone, unlessJobsAfter: idle.latest)
     }
 
     // MARK: - One inbox

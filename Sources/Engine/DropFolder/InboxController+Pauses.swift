@@ -31,8 +31,11 @@ extension InboxController {
     }
 
     func resume() {
-        let (isWorthALine, requested) = state.withLock { ($0.pause.end(), $0.requestedPause) }
-        if requested == nil { shared.dispatcher.resume(name) }
+        let (isWorthALine, requested, hasFolders) = state.withLock {
+            ($0.pause.end(), $0.requestedPause, $0.spool != nil)
+        }
+        // Before its folders were looked into, its jobs may be in another state than the store says.
+        if requested == nil && hasFolders { shared.dispatcher.resume(name) }
         if isWorthALine { tell(requested.map { .staysPausedByRequest(since: $0) } ?? .resumed) }
     }
 

@@ -20,8 +20,8 @@ extension StoreError {
             self.init(
                 .locked, "\(name) is held by another program (\(words)); close it, for instance an open sqlite3 shell")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(file, words)
-        case .SQLITE_IOERR:
-            self.init(.unreachable, "\(name) cannot be read or written (\(words)); look after its disk, and it goes on")
+        case .SQLITE_IOERR, .SQLITE_PROTOCOL:
+            self.init(.unreachable, "\(name) cannot be read or written (\(words)); look after its disk")
         default: self.init(.inaccessible, "\(name) cannot be used: \(words)")
         }
     }

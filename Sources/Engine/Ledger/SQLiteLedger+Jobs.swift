@@ -51,7 +51,17 @@ extension SQLiteLedger {
     }
 
     package func extend(_ leases: [Lease], by milliseconds: Int) throws(StoreError) -> [Lease] {
-        try changeWithoutSync { database in
+        // A look is cheap, and a change is synced.
+        let held = try look { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND token = ? AND lease_until >= ?)")
+            let least = now + milliseconds / 2
+            return try leases.filter { lease in
+                try Bool.fetchOne(statement, arguments: [lease.job.id.text, lease.token, least]) == true
+            }
+        }
+        guard held.count < leases.count else { return leases }
+        return try change { database in
             let statement = try database.cachedStatement(
                 sql: "UPDATE jobs SET lease_until = ? WHERE id = ? AND token = ?")
             let until = now + milliseconds

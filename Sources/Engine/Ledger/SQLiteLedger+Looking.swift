@@ -26,10 +26,6 @@ extension SQLiteLedger {
         try look { try $0.record("id = ?", [id.text])?.job }
     }
 
-    package func latestJob() throws(StoreError) -> Int {
-        try look { try Int.fetchOne($0, sql: "SELECT max(number) FROM jobs") ?? 0 }
-    }
-
     package func counts() throws(StoreError) -> [String: JobCounts] {
         try look { database in
             let open = try Row.fetchAll(

@@ -49,6 +49,19 @@ extension SQLiteLedger {
         }
     }
 
+    package func idle(_ names: [OwnedName]) throws(StoreError) -> (names: [OwnedName], latest: Int) {
+        try look { database in
+            let latest = try Int.fetchOne(database, sql: "SELECT max(number) FROM jobs") ?? 0
+            let statement = try database.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM jobs WHERE inbox = ? AND path = ? AND \(LedgerSchema.isOpen))")
+            let idle = try names.filter { name in
+                let (inbox, path) = Job.inboxAndPath(of: name.source)
+                return try Bool.fetchOne(statement, arguments: [inbox, path.blob]) == false
+            }
+            return (idle, latest)
+        }
+    }
+
     package func release(_ names: [OwnedName], unlessJobsAfter latest: Int) throws(StoreError) {
         try change { database in
             let delete = try database.cachedStatement(

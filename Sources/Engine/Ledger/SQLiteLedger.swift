@@ -104,27 +104,6 @@ package final class SQLiteLedger: Ledger {
         if let trace { changes().forEach(trace) }
     }
 
-    /// A change that a power cut may take back: it is of this process alone.
-    func changeWithoutSync<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
-        do {
-            return try database.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA synchronous = NORMAL")
-                let result = Result {
-                    var value: Value?
-                    try database.inTransaction(.immediate) {
-                        value = try body(database)
-                        return .commit
-                    }
-                    return value!
-                }
-                try database.execute(sql: "PRAGMA synchronous = FULL")
-                return try result.get()
-            }
-        } catch {
-            throw described(error)
-        }
-    }
-
     /// Has the next change record contents of names.
     func recordLater(_ names: [OwnedName]) { pending.withLock { $0 += names } }
 

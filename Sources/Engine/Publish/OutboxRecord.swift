@@ -73,6 +73,8 @@ package final class OutboxRecord: NameStore {
         case _ where error.mayBeForWantOfRoom && WriteProbe.isFull(location.state): full
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             StoreError(.locked, "\(sentence): another program holds it (\(words)); close it, then try again")
+        case .SQLITE_IOERR, .SQLITE_PROTOCOL:
+            StoreError(.unreachable, "\(sentence): \(words); look after its disk, then try again")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             StoreError(
                 .damaged, "\(sentence): it is damaged (\(words)); move it away, and the next run begins a new one")

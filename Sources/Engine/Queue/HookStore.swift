@@ -47,7 +47,7 @@ package struct HookRecord: Equatable, Sendable {
     package let body: [UInt8]
     /// How often it was tried.
     package let attempts: Int
-    /// In the ledger's time.
+    /// In the store's time.
     package let created: Int
 }
 
@@ -55,7 +55,7 @@ package struct HookRecord: Equatable, Sendable {
 package struct WaitingHooks: Equatable, Sendable {
     package let inbox: String
     package let count: Int
-    /// When the oldest happened, in the ledger's time.
+    /// When the oldest happened, in the store's time.
     let created: Int
 
     package init(inbox: String, count: Int, created: Int) {

@@ -30,16 +30,41 @@ package struct JobChange: Sendable, CustomStringConvertible {
 }
 
 extension JobEvent {
-    /// Its name in words: `attempt failed`.
-    fileprivate var name: String { words(of: self) }
+    /// In words, with what decides: `found in the spool`.
+    fileprivate var name: String {
+        switch self {
+        case .taken: "taken"
+        case .begunAlone: "begun alone"
+        case .unclaimed: "unclaimed"
+        case .unreached: "unreached"
+        case .returned: "returned"
+        case .interrupted: "interrupted"
+        case .obstructed(_, let time): "obstructed for \(time) ms"
+        case .attemptFailed(_, let isFinal): isFinal ? "attempt failed, final" : "attempt failed"
+        case .published(let damage): damage == nil ? "published" : "published from a damaged source"
+        case .settled: "settled"
+        case .found(.spool): "found in the spool"
+        case .found(.inbox): "found in the inbox"
+        case .found(.nowhere): "found nowhere"
+        }
+    }
 }
 
 extension JobEffect {
-    /// Its name in words: `dead letter`.
-    var name: String { words(of: self) }
-}
-
-/// The name of a case without its values, as words.
-private func words(of value: some Any) -> String {
-    "\(value)".prefix { $0 != "(" }.reduce("") { $0 + ($1.isUppercase ? " \($1.lowercased())" : "\($1)") }
+    /// In words: `dead letter`.
+    var name: String {
+        switch self {
+        case .claim: "claim"
+        case .attempt: "attempt"
+        case .settle: "settle"
+        case .deadLetter: "dead letter"
+        case .retry: "retry"
+        case .countDone: "count done"
+        case .countFailed: "count failed"
+        case .lost: "lost"
+        case .completeNote: "complete note"
+        case .adopt: "adopt"
+        case .outOfStep: "out of step"
+        }
+    }
 }

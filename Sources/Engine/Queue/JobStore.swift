@@ -19,7 +19,7 @@ package protocol JobStore: Sendable {
     /// `rejected` ones that nobody holds, and those of other owners whose lease has ended. Records the attempt before
     /// this returns.
     func take(_ request: TakeRequest) throws(StoreError) -> [Lease]
-    /// Extends leases. That need not survive the process, which a lease does not either.
+    /// Has leases hold for so long from now, or for half of that at least.
     /// - Returns: those that still hold.
     func extend(_ leases: [Lease], by milliseconds: Int) throws(StoreError) -> [Lease]
     /// Applies an event to each job, in one transaction. A job that ends, waits or is forgotten loses its lease.
@@ -28,8 +28,8 @@ package protocol JobStore: Sendable {
     /// none.
     func nextDue(inbox: String, owner: String) throws(StoreError) -> Int?
 
-    /// Ends the leases of all other owners. For who knows that none of them lives, as the holder of a state folder's
-    /// lock does.
+    /// Ends the leases of all other owners. For a caller that knows that none of them is alive, as the holder of a state
+    /// folder's lock does.
     func endLeases(ofOthersThan owner: String) throws(StoreError)
     /// Open jobs of an inbox that nobody holds or whose lease has ended, for a start; not those of the owner itself.
     func orphans(inbox: String, owner: String) throws(StoreError) -> [Job]
@@ -49,7 +49,7 @@ package protocol JobStore: Sendable {
 /// How many sources of an inbox are where.
 package struct JobCounts: Equatable, Sendable {
     package var open = 0
-    /// Those of the open ones that are no longer in their inbox.
+    /// Those of the open ones on which work has begun.
     package var begun = 0
     /// Those of the open ones that wait for another attempt.
     package var waiting = 0

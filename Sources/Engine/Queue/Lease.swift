@@ -72,7 +72,7 @@ package struct JobUpdate: Sendable {
 /// What an update did.
 package enum UpdateOutcome: Equatable, Sendable {
     /// The job as it is now; nil if it was forgotten. The lease holds on while there is something left to do at once.
-    /// - Parameter dueIn: milliseconds until somebody can take it; 0 if nobody has to.
+    /// - Parameter dueIn: milliseconds until somebody can take it; 0 if there is nothing to take.
     case changed(JobProgress?, [JobEffect], dueIn: Int = 0)
     /// The token is no longer current: somebody else has the job. Nothing was changed.
     case leaseLost

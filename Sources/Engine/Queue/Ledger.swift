@@ -5,9 +5,10 @@ package protocol Ledger: JobStore, NameStore, OriginalStore, HookStore, InboxSto
     /// There was none before.
     var isNew: Bool { get }
 
-    /// The number of the latest job, for `release`.
-    func latestJob() throws(StoreError) -> Int
-    /// Frees those of these names whose source has no open job, and has had none since a number of jobs.
+    /// Those of these names whose source has no open job, and the number of the latest job. Whoever looks for the files
+    /// then tells `release` of both: a job that was open during the look may have put a file there after it.
+    func idle(_ names: [OwnedName]) throws(StoreError) -> (names: [OwnedName], latest: Int)
+    /// Frees those of these names whose source has no open job, and has had none since the latest one of a look.
     func release(_ names: [OwnedName], unlessJobsAfter latest: Int) throws(StoreError)
 
     /// Records how far the store's time has come, if something waits for a time that the record has not reached. If

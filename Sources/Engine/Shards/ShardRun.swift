@@ -41,7 +41,8 @@ package struct ShardRunner: Sendable {
     }
 
     /// Does a shard. Doing one that is done already, or at the same time as somebody else, does no harm: the same
-    /// sources make the same files under the same names, and each of them is put in place by a rename. Blocks the calling thread.
+    /// sources make the same files under the same names, and each of them is put in place by a rename. Blocks the
+    /// calling thread.
     /// - Throws: `PlanMismatch` if the plan is damaged.
     package func run(_ shard: Int) throws -> ShardOutcome {
         do {

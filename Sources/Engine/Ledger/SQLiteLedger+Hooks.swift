@@ -1,7 +1,7 @@
 // Events that hooks have not received yet, in the ledger, and those that they never will.
 import FoundationEssentials
 import GRDB
-package import Pipeline
+import Pipeline
 
 extension SQLiteLedger {
     package func expectHook(inbox: String, key: String) throws(StoreError) {

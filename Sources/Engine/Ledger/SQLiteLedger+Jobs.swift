@@ -122,7 +122,7 @@ extension SQLiteLedger {
         let token = record.hold?.token
         var (changed, effects) = record.after(event, report: report, now: now, policy(record.job.inbox))
         if isFreed { changed?.hold = nil }
-        changes.append(JobChange(record.job, event, to: changed?.job.progress, effects))
+        if trace != nil { changes.append(JobChange(record.job, event, to: changed?.job.progress, effects)) }
         guard let changed else {
             try database.remove(record.job.id, token: token)
             return .changed(nil, effects)

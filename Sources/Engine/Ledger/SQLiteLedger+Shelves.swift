@@ -1,4 +1,4 @@
-// What is in `done/` and `failed/`, and since when, in the ledger.
+// The originals in `done/` and `failed/`, and their ages, in the ledger.
 import FoundationEssentials
 import GRDB
 import Pipeline

@@ -15,7 +15,7 @@ package final class SQLiteLedger: Ledger {
     private let folder: OpenFile
     let policy: @Sendable (_ inbox: String) -> RetryPolicy
     let clock: LedgerClock
-    private let trace: (@Sendable (JobChange) -> Void)?
+    let trace: (@Sendable (JobChange) -> Void)?
     /// Contents of names that files have in attributes too. They are recorded with the next change, instead of by one of
     /// their own.
     private let pending = Mutex<[OwnedName]>([])
@@ -99,7 +99,7 @@ package final class SQLiteLedger: Ledger {
         }
     }
 
-    /// Tells of changes that were recorded.
+    /// Traces changes that were recorded.
     func tell(_ changes: @autoclosure () -> [JobChange]) {
         if let trace { changes().forEach(trace) }
     }

@@ -1,4 +1,4 @@
-// What is kept of hooks: events that were not received yet, so that a restart loses none, and those that never will be,
+// The record of hooks: events that were not received yet, so that a restart loses none, and those that never will be,
 // for a day, so that somebody can do by hand what the hook would have done.
 package import Pipeline
 
@@ -39,7 +39,7 @@ package protocol HookStore: Sendable {
 package struct HookRecord: Equatable, Sendable {
     package let number: Int
     package let inbox: String
-    /// What happened; a word of `HookEvent`.
+    /// A word of `HookEvent`.
     package let event: String
     /// The job's id, or the id of a pause. Unique in an inbox.
     package let key: String
@@ -91,7 +91,7 @@ package struct HookLoss: Equatable, Sendable {
         (self.time, self.inbox, self.call, self.count, self.reason) = (time, inbox, call, count, reason)
     }
 
-    /// What to do about it, in a sentence.
+    /// Advice, in a sentence.
     package var remedy: String {
         call == nil
             ? "find out why the hooks of this inbox take so long, and do by hand what they would have done"

@@ -1,4 +1,4 @@
-// What is kept of inboxes and of the drop folder itself.
+// The record of inboxes and of the drop folder itself.
 package import Pipeline
 
 /// The record of inboxes.
@@ -17,7 +17,7 @@ package protocol InboxStore: Sendable {
     /// - Parameter since: in milliseconds since 1970.
     func recordPause(of inbox: String, since: Int) throws(StoreError)
     func endPause(of inbox: String) throws(StoreError)
-    /// Since when a person has paused an inbox, in milliseconds since 1970; nil if nobody has.
+    /// The time at which a person has paused an inbox, in milliseconds since 1970; nil if nobody has.
     func recordedPause(of inbox: String) throws(StoreError) -> Int?
 
     /// The hours of the last week in which something ended, from the oldest.

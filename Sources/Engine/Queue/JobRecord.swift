@@ -85,7 +85,7 @@ struct JobRecord: Sendable {
 }
 
 extension JobRecord {
-    /// What an update has made of the job.
+    /// The answer to an update that has led to this record.
     func outcome(_ effects: [JobEffect], now: Int) -> UpdateOutcome {
         let isFree = job.progress.state.isOpen && hold == nil
         return .changed(job.progress, effects, dueIn: isFree ? max(0, job.progress.notBefore - now) : 0)

@@ -1,8 +1,8 @@
 // What follows from what: the only place that decides how a job goes on.
 import Pipeline
 
-/// What an event makes of a job at a time of the store, and what has to be done because of it. Pure, and total: every
-/// pair of a state and an event has an answer. The table is in `docs/decisions/0015-one-queue.md`.
+/// Applies an event to a job, at a time of the store: its next progress, and the effects to carry out. Pure, and total:
+/// every pair of a state and an event has an answer. The table is in `docs/decisions/0015-one-queue.md`.
 ///
 /// - Returns: nil as progress if the job is to be forgotten. A pair that does not occur in a correct program leaves the
 ///   job as it is, with the effect `outOfStep`.

@@ -69,7 +69,7 @@ package enum SourcePlace: CaseIterable, Sendable {
     case nowhere
 }
 
-/// What can happen to a job.
+/// An event in the life of a job.
 package enum JobEvent: Equatable, Sendable {
     /// The dispatcher has leased it.
     case taken

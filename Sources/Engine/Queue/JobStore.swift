@@ -1,5 +1,6 @@
-// What keeps jobs: memory for one run, SQLite for a drop folder, one day PostgreSQL for several machines.
-package import Pipeline
+// The queue as a store keeps it: in memory for one run, in SQLite for a drop folder, one day in PostgreSQL for several
+// machines.
+import Pipeline
 
 /// The queue. For any number of threads; calls may wait for a disk or a network, so they belong on threads of one's own.
 ///

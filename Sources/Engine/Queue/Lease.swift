@@ -1,7 +1,7 @@
 // The right to work on a job, how it is asked for, and what its holder says of the job.
 import Messages
-package import Pipeline
-package import System
+import Pipeline
+import System
 
 /// The right to work on a job, for as long as its holder is alive.
 package struct Lease: Equatable, Sendable {

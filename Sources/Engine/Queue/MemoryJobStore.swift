@@ -36,7 +36,7 @@ package final class MemoryJobStore: JobStore, NameStore {
     }
 
     package func extend(_ leases: [Lease], by milliseconds: Int) -> [Lease] {
-        contents.withLock { contents in leases.filter { contents.extend($0, until: clock() + milliseconds) } }
+        contents.withLock { contents in leases.filter { contents.extend($0, by: milliseconds, now: clock()) } }
     }
 
     package func update(_ updates: [JobUpdate]) -> [UpdateOutcome] {
@@ -248,9 +248,12 @@ private struct Contents {
         return leases
     }
 
-    mutating func extend(_ lease: Lease, until: Int) -> Bool {
-        guard var record = records[lease.job.id], record.hold?.token == lease.token else { return false }
-        record.hold?.until = until
+    mutating func extend(_ lease: Lease, by milliseconds: Int, now: Int) -> Bool {
+        guard var record = records[lease.job.id], let hold = record.hold, hold.token == lease.token else {
+            return false
+        }
+        guard hold.until < now + milliseconds / 2 else { return true }
+        record.hold?.until = now + milliseconds
         put(record)
         return true
     }

@@ -28,9 +28,10 @@ import Testing
         #expect(try JPEGXLHeader.hasHiddenFrames(ByteSource(bytes)) == hasFrames)
     }
 
-    @Test(arguments: 2..<16) func `a header that is cut has no frames, and does not trap`(length: Int) {
+    // The size takes 15 bits after the mark, and the bit for an animation is the 23rd.
+    @Test(arguments: 0..<16) func `a header that is cut before the bit for an animation tells nothing`(length: Int) {
         let found = try? JPEGXLHeader.hasHiddenFrames(ByteSource(Array(Self.animation.prefix(length))))
-        #expect(found != true || length > 4)
+        #expect(found == (length < 5 ? nil : true))
     }
 
     @Test(

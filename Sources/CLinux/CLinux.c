@@ -14,7 +14,6 @@
 #include <unistd.h>
 #include <linux/fs.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -119,9 +118,6 @@ ssize_t clinux_copy_range(int to, int from, int64_t offset, size_t size)
 
 int64_t clinux_seek_data(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_DATA); }
 int64_t clinux_seek_hole(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_HOLE); }
-
-int clinux_lock_exclusive(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
-int clinux_lock_shared(int descriptor) { return flock(descriptor, LOCK_SH); }
 
 int clinux_close_on_exec(int descriptor)
 {

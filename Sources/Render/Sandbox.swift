@@ -86,8 +86,10 @@ package struct Sandbox {
             // Reading a sample makes the library load now what it would load late.
             _ = CodecTrial.canRead(format)
         }
-        for encoder in OutputFormat.allCases.map(\.encoder) where kind.saves(encoder) {
-            if let operations = encoder.blockedClass { VipsLibrary.setBlocked(operations, false) }
+        // Only those in modules are blocked; to find an encoder takes a search through all of the program's types.
+        for format in OutputFormat.allCases
+        where format.declaration.separateEncoder != nil && kind.saves(format.declaration) {
+            if let operations = format.encoder.blockedClass { VipsLibrary.setBlocked(operations, false) }
         }
         try Self.forbidFiles(besides: kind.readsFonts ? FontFolders.all : [])
         guard clinux_forbid_calls(kind.readsFonts ? 1 : 0) == 0 else {

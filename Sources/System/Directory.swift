@@ -14,9 +14,9 @@ package struct Directory: Sendable {
         file = OpenFile(owning: descriptor)
     }
 
-    private init(owning descriptor: CInt) { file = OpenFile(owning: descriptor) }
+    init(owning descriptor: CInt) { file = OpenFile(owning: descriptor) }
 
-    private static let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK
+    static let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK
 
     /// The path of a name in it, for messages about what changes names: the directory's own, as the system knows it.
     /// An error is kept.
@@ -111,18 +111,6 @@ package struct Directory: Sendable {
         }
         guard descriptor >= 0 else { throw SystemError("make '\(shown(name))'") }
         return OpenFile(owning: descriptor)
-    }
-
-    /// Opens a file, which is made if it is missing, and locks it against every other process until the result is let
-    /// go. Never waits.
-    /// - Throws: EWOULDBLOCK if somebody else has locked it.
-    package func locking(_ name: BytePath) throws(SystemError) -> OpenFile {
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-        let descriptor = withPath(name) { clinux_openat(file.descriptor, $0, flags, 0o600) }
-        guard descriptor >= 0 else { throw SystemError("open '\(name.printable)'") }
-        let locked = OpenFile(owning: descriptor)
-        guard clinux_lock_exclusive(descriptor) == 0 else { throw SystemError("lock '\(name.printable)'") }
-        return locked
     }
 
     /// The folder below, if it could be made just now; nil if something has the name already.
@@ -221,116 +209,6 @@ package struct Directory: Sendable {
         guard result == 0 || errno == ENOENT else { throw SystemError("remove '\(shown(name))'") }
     }
 
-    /// Removes a folder with all that is in it. No link is followed, and two descriptors are enough for any depth.
-    /// - Returns: false if NFS keeps files in it (`.nfs…`) that are still open somewhere; the folder can be removed
-    ///   once they are closed.
-    @discardableResult
-    package func removeTree(_ name: BytePath) throws(SystemError) -> Bool {
-        guard let found = try status(name) else { return true }
-        guard found.kind == .directory else { return try removeUnlessBusy(name) }
-        var current = try folder(name)
-        var levels = [try Level(name, of: current, in: self)]
-        while var level = levels.popLast() {
-            if level.pending.isEmpty, level.hasMore { try level.goOn(in: current) }
-            if let next = level.next() {
-                let entry = BytePath(next)
-                guard try current.status(entry)?.kind == .directory else {
-                    if try !current.removeUnlessBusy(entry) { level.isEmpty = false }
-                    levels.append(level)
-                    continue
-                }
-                levels.append(level)
-                let parent = current
-                current = try parent.folder(entry)
-                levels.append(try Level(entry, of: current, in: parent))
-            } else {
-                current = levels.isEmpty ? self : try current.parent(level.parent)
-                let isGone = level.isEmpty ? try current.removeFolderUnlessBusy(level.name) : false
-                if levels.isEmpty { return isGone }
-                if !isGone { levels[levels.count - 1].isEmpty = false }
-            }
-        }
-        return true
-    }
-
-    /// A folder whose content is being removed.
-    private struct Level {
-        let name: BytePath
-        let parent: FileIdentity
-        /// Some of the names: a folder may have millions.
-        private(set) var pending: [[UInt8]]
-        private(set) var hasMore: Bool
-        var isEmpty = true
-
-        private static let most = 10_000
-
-        init(_ name: BytePath, of folder: Directory, in parent: Directory) throws(SystemError) {
-            self.name = name
-            self.parent = try parent.identity
-            pending = try folder.names(atMost: Self.most)
-            hasMore = pending.count == Self.most
-        }
-
-        mutating func next() -> [UInt8]? { pending.popLast() }
-
-        /// Looks for names that are left. Those that cannot be removed would come again and again, so that all are taken
-        /// then.
-        mutating func goOn(in folder: Directory) throws(SystemError) {
-            pending = try folder.names(atMost: isEmpty ? Self.most : .max)
-            hasMore = isEmpty && pending.count == Self.most
-        }
-    }
-
-    /// The folder above. It must be the one through which this one was reached: somebody may have moved this one
-    /// elsewhere.
-    private func parent(_ expected: FileIdentity) throws(SystemError) -> Directory {
-        let descriptor = clinux_openat(file.descriptor, "..", Self.flags | O_NOFOLLOW, 0)
-        guard descriptor >= 0 else { throw SystemError("open the folder above") }
-        let parent = Directory(owning: descriptor)
-        guard try parent.identity == expected else {
-            throw SystemError("remove a folder that was moved meanwhile", code: ESTALE)
-        }
-        return parent
-    }
-
-    /// - Returns: false for a file that NFS keeps because it is open.
-    private func removeUnlessBusy(_ name: BytePath) throws(SystemError) -> Bool {
-        do throws(SystemError) {
-            try remove(name)
-            return true
-        } catch  where error.code == EBUSY && name.isKeptByNFS {
-            return false
-        }
-    }
-
-    /// Removes an empty folder.
-    /// - Returns: false if nothing but files that NFS keeps is in it.
-    func removeFolderUnlessBusy(_ name: BytePath) throws(SystemError) -> Bool {
-        do throws(SystemError) {
-            try remove(name, isFolder: true)
-            return true
-        } catch  where error.code == ENOTEMPTY || error.code == EEXIST || error.code == EBUSY {
-            let left = try folder(name).names()
-            guard !left.isEmpty, left.allSatisfy({ BytePath($0).isKeptByNFS }) else { throw error }
-            return false
-        }
-    }
-
-    /// Removes the files whose names begin in one way, but not in another. What cannot be removed stays.
-    package func removeFiles(beginningWith prefix: String, butNot exception: String) throws(SystemError) {
-        let names = try DirectoryStream(self)
-        var failure: SystemError?
-        while let name = try names.next() {
-            guard name.starts(with: prefix.utf8), !name.starts(with: exception.utf8) else { continue }
-            do throws(SystemError) {
-                try remove(BytePath(name))
-            } catch {
-                if !error.isAbsence { failure = failure ?? error }
-            }
-        }
-        if let failure { throw failure }
-    }
-
     /// The names in the directory, in no order. For folders that are known to be small; others are streamed.
     package func names(atMost limit: Int = .max) throws(SystemError) -> [[UInt8]] {
         let stream = try DirectoryStream(self)
@@ -353,52 +231,6 @@ package struct Directory: Sendable {
         // EINVAL: a file system that has no such thing, as some network file systems, has nothing to lose by it either.
         guard calls.sync(file.descriptor) == 0 || errno == EINVAL else {
             throw SystemError("write \(title) to the disk")
-        }
-    }
-}
-
-/// Reads the names of a directory one by one.
-///
-/// Used by one thread at a time.
-package final class DirectoryStream {
-    private let file: OpenFile
-    private var entries = [UInt8](repeating: 0, count: 32 << 10)
-    /// The bytes of the entries that were read but not returned yet.
-    private var unread = 0..<0
-
-    /// An entry begins with the number of the file, the place of the next one, the entry's length and the file's kind;
-    /// the name follows. `struct linux_dirent64`, getdents(2).
-    private static let (lengthOffset, nameOffset) = (16, 19)
-
-    package init(_ directory: Directory) throws(SystemError) {
-        // A position of its own: descriptors that are copies of each other share theirs.
-        let descriptor = clinux_openat(directory.file.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { throw SystemError("list a folder") }
-        file = OpenFile(owning: descriptor)
-    }
-
-    /// The next name but `.` and `..`; nil at the end.
-    package func next() throws(SystemError) -> [UInt8]? {
-        while true {
-            if unread.isEmpty {
-                let count = entries.withUnsafeMutableBytes {
-                    clinux_folder_entries(file.descriptor, $0.baseAddress, UInt($0.count))
-                }
-                guard count >= 0 else { throw SystemError("list a folder") }
-                guard count > 0 else { return nil }
-                unread = 0..<count
-            }
-            let start = unread.lowerBound
-            let length = entries.withUnsafeBytes {
-                Int($0.loadUnaligned(fromByteOffset: start + Self.lengthOffset, as: UInt16.self))
-            }
-            // The system's own; a wrong one must not be followed.
-            guard length > Self.nameOffset, length <= unread.count else {
-                throw SystemError("list a folder", code: EIO)
-            }
-            unread = start + length..<unread.upperBound
-            let name = Array(entries[start + Self.nameOffset..<start + length].prefix { $0 != 0 })
-            if name != [UInt8(ascii: ".")] && name != Array("..".utf8) { return name }
         }
     }
 }

@@ -40,7 +40,7 @@ package struct FilePart: Sendable {
             try copy.append(chunk, for: path)
             done += chunk.count
         }
-        guard try file.status().hasSameContent(as: before) else {
+        guard try file.status().version == before.version else {
             throw Failure(
                 .changedWhileRead, stage: "read", "somebody wrote to the archive of this file while it was read")
         }

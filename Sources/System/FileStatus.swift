@@ -1,17 +1,6 @@
 // What one look at a file finds, small enough to be kept for a hundred thousand files.
 package import Glibc
 
-/// Which file or folder, on this machine, while it exists.
-package struct FileIdentity: Hashable, Sendable {
-    package let device: UInt64
-    package let inode: UInt64
-
-    package init(device: UInt64, inode: UInt64) {
-        self.device = device
-        self.inode = inode
-    }
-}
-
 /// What the system knows of a file. Two that are equal mean that nothing has happened in between, as far as the system
 /// tells.
 package struct FileStatus: Hashable, Sendable {
@@ -19,12 +8,8 @@ package struct FileStatus: Hashable, Sendable {
 
     package let kind: Kind
     package let links: UInt32
-    package let identity: FileIdentity
-    /// For a set: of all its members together.
-    package let bytes: Int
-    /// In nanoseconds since 1970; only ever compared for being the same.
-    package let modified: Int
-    /// When anything about the file was last changed, its name included. For a set: a digest of all its members.
+    package let version: FileVersion
+    /// When anything about the file was last changed, its name included; in nanoseconds since 1970.
     package let changed: Int
     /// The owner's number.
     package let owner: UInt32
@@ -37,9 +22,8 @@ package struct FileStatus: Hashable, Sendable {
     ) {
         self.kind = kind
         self.links = links
-        self.identity = identity
-        self.bytes = bytes
-        self.modified = modified
+        version = FileVersion(
+            device: identity.device, inode: identity.inode, bytes: bytes, modified: modified)
         self.changed = changed
         self.owner = owner
         self.mode = mode
@@ -63,12 +47,10 @@ package struct FileStatus: Hashable, Sendable {
             mode: status.st_mode & 0o7777)
     }
 
-    /// Whether it is still the same file, or set, with the same content. A rename, a link or new permissions do not
-    /// count.
-    package func hasSameContent(as other: FileStatus) -> Bool {
-        identity == other.identity && kind == other.kind && bytes == other.bytes && modified == other.modified
-            && (kind != .directory || changed == other.changed)
-    }
+    package var identity: FileIdentity { version.identity }
+    package var stamp: FileStamp { version.stamp }
+    package var bytes: Int { version.stamp.bytes }
+    package var modified: Int { version.stamp.modified }
 }
 
 /// A file's time in nanoseconds since 1970. Anybody can give a file any time; from the year 2262 on they wrap around,

@@ -6,25 +6,16 @@ package import Pipeline
 package struct Fingerprint: Equatable, Sendable {
     package struct File: Equatable, Sendable {
         package let name: BytePath
-        package let bytes: Int
-        /// When it was last written, in nanoseconds since 1970.
-        package let modified: Int
+        package let stamp: FileStamp
 
-        package init(name: BytePath, _ status: FileStatus) {
+        package init(name: BytePath, _ stamp: FileStamp) {
             self.name = name
-            bytes = status.bytes
-            modified = status.modified
-        }
-
-        package init(name: BytePath, bytes: Int, modified: Int) {
-            self.name = name
-            self.bytes = bytes
-            self.modified = modified
+            self.stamp = stamp
         }
 
         /// Whether a file is as this one was.
         package func matches(_ status: FileStatus) -> Bool {
-            status.kind == .regular && status.bytes == bytes && status.modified == modified
+            status.kind == .regular && status.stamp == stamp
         }
     }
 
@@ -33,7 +24,7 @@ package struct Fingerprint: Equatable, Sendable {
     package init(_ files: [File]) { self.files = files }
 
     /// The one file of a picture.
-    package init(_ status: FileStatus) { files = [File(name: BytePath([]), status)] }
+    package init(_ status: FileStatus) { files = [File(name: BytePath([]), status.stamp)] }
 }
 
 // As bytes in the record: for each file the length of its name, the name, its size and its time, numbers in eight
@@ -45,8 +36,8 @@ extension Fingerprint {
         for file in files {
             append(file.name.bytes.count, to: &bytes)
             bytes += file.name.bytes
-            append(file.bytes, to: &bytes)
-            append(file.modified, to: &bytes)
+            append(file.stamp.bytes, to: &bytes)
+            append(file.stamp.modified, to: &bytes)
         }
         return bytes
     }
@@ -60,7 +51,7 @@ extension Fingerprint {
             let name = BytePath(Array(rest.prefix(length)))
             rest = rest.dropFirst(length)
             guard let size = Self.number(from: &rest), let modified = Self.number(from: &rest) else { return nil }
-            files.append(File(name: name, bytes: size, modified: modified))
+            files.append(File(name: name, FileStamp(bytes: size, modified: modified)))
         }
         self.files = files
     }

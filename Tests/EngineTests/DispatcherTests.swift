@@ -62,7 +62,7 @@ import Testing
             let jobs = (0..<count).map { number in
                 NewJob(
                     id: ids.next(), inbox: inbox, path: BytePath("\(inbox)\(number)"),
-                    observed: ObservedFile(device: 1, inode: 1, bytes: bytes, modified: number))
+                    observed: FileVersion(device: 1, inode: 1, bytes: bytes, modified: number))
             }
             _ = store.offer(jobs)
             dispatcher.added(count, to: inbox)

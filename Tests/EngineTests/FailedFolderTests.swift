@@ -143,7 +143,7 @@ import Testing
     /// What is known of an original in the inbox.
     private func kept(_ name: String, code: FailureCode? = .corrupt) throws -> [BytePath: KeptOriginal] {
         let status = try #require(try FileSystem.status(BytePath(folder.path("in/\(name)"))))
-        return [BytePath(name): KeptOriginal(observed: ObservedFile(status), recipe: "r", code: code)]
+        return [BytePath(name): KeptOriginal(observed: status.version, recipe: "r", code: code)]
     }
 
     @Test

@@ -16,7 +16,7 @@ import Testing
             // One time for all, so that only what a test changes is different.
             #expect(
                 utimensat(AT_FDCWD, path, [timespec(tv_sec: 1, tv_nsec: 5), timespec(tv_sec: 1, tv_nsec: 5)], 0) == 0)
-            return Fingerprint.File(name: BytePath(name), try #require(try FileSystem.status(BytePath(path))))
+            return Fingerprint.File(name: BytePath(name), try #require(try FileSystem.status(BytePath(path))).stamp)
         }
         return Fingerprint(files)
     }
@@ -25,7 +25,7 @@ import Testing
         var fingerprint = try set(["1.png": "x", "2.png": "", "ü": "long"])
         let folder = try TemporaryFolder()
         let status = try #require(try FileSystem.status(BytePath(folder.write("abc", to: "x"))))
-        fingerprint.files.append(Fingerprint.File(name: BytePath([0xFF, 0x00, 0xFE]), status))
+        fingerprint.files.append(Fingerprint.File(name: BytePath([0xFF, 0x00, 0xFE]), status.stamp))
         #expect(Fingerprint(encoded: fingerprint.encoded) == fingerprint)
         #expect(Fingerprint(encoded: []) == Fingerprint([]))
     }

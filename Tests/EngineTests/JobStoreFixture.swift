@@ -101,7 +101,7 @@ final class JobStoreFixture: Sendable {
     ) -> NewJob {
         NewJob(
             id: names.next(), inbox: inbox, path: BytePath(path), isSet: isSet,
-            observed: ObservedFile(device: .max, inode: 1 << 63, bytes: bytes, modified: modified),
+            observed: FileVersion(device: .max, inode: 1 << 63, bytes: bytes, modified: modified),
             originals: keeps ? .keep : .move, isInSpool: isInSpool)
     }
 

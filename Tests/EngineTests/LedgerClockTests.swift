@@ -148,7 +148,7 @@ import Testing
         _ = try store.offer([
             NewJob(
                 id: JobNames().next(), inbox: "in", path: BytePath("a"),
-                observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4))
+                observed: FileVersion(device: 1, inode: 2, bytes: 3, modified: 4))
         ])
     }
 

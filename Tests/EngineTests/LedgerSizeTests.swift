@@ -110,7 +110,7 @@ import Testing
     private func newJob(_ path: String) -> NewJob {
         NewJob(
             id: ids.next(), inbox: "in", path: BytePath(path),
-            observed: ObservedFile(device: 1, inode: 1, bytes: 1, modified: 1))
+            observed: FileVersion(device: 1, inode: 1, bytes: 1, modified: 1))
     }
 
     private func stepsOfHundredJobs(_ store: SQLiteLedger) throws -> Int {

@@ -73,7 +73,7 @@ import Testing
         let names = [BytePath("a.webp"), BytePath("x/a@2x.webp")]
         #expect(
             try fingerprint
-                == Fingerprint(names.map { Fingerprint.File(name: $0, try #require(try outbox.status($0))) }))
+                == Fingerprint(names.map { Fingerprint.File(name: $0, try #require(try outbox.status($0)).stamp) }))
     }
 
     @Test(arguments: [Durability.none, .synced])

@@ -56,12 +56,12 @@ import Testing
             recipe: "", retriesAtOnce: true)
         let job = Job(
             id: JobNames().next(), inbox: "run", path: path, isSet: false,
-            observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0),
+            observed: FileVersion(device: 0, inode: 0, bytes: 0, modified: 0),
             originals: .move, progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
         var work = SourceWork(job, route)
         work.take(SourceFile(location: .path(path), identity: path, relative: BytePath(name)))
-        let opened = try work.open(settings.limits)
-        return try maker.make(&work, opened: opened, settings: settings, names: { candidates in try candidates(1) })
+        let task = SourceTask(source: work.source, opened: try work.open(settings.limits), settings: settings)
+        return try maker.make(&work, task, names: { candidates in try candidates(1) })
     }
 
     @Test func `no memory is reserved while files are waited for, which may hang`() async throws {

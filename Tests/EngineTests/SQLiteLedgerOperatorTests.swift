@@ -22,7 +22,7 @@ import Testing
 
     /// A source comes and is done.
     private func end(_ name: String, in store: SQLiteLedger) throws {
-        let observed = ObservedFile(device: 1, inode: 1, bytes: 1, modified: 1)
+        let observed = FileVersion(device: 1, inode: 1, bytes: 1, modified: 1)
         _ = try store.offer([NewJob(id: names.next(), inbox: "in", path: BytePath(name), observed: observed)])
         let request = TakeRequest(
             inbox: "in", limit: 1, lightBytes: 1, owner: "one", lease: 60_000, recipe: "r")

@@ -30,7 +30,7 @@ import Testing
     private func new(_ path: String, inbox: String = "in", keeps: Bool = false) -> NewJob {
         NewJob(
             id: ids.next(), inbox: inbox, path: BytePath(path),
-            observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4),
+            observed: FileVersion(device: 1, inode: 2, bytes: 3, modified: 4),
             originals: keeps ? .keep : .move)
     }
 
@@ -315,7 +315,7 @@ import Testing
             trace: { change in traced.withLock { $0.append("\(change.path.text): \(change)") } }, clocks: Clocks { 1 })
         let new = NewJob(
             id: JobNames().next(), inbox: "in", path: BytePath("a"),
-            observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4))
+            observed: FileVersion(device: 1, inode: 2, bytes: 3, modified: 4))
         _ = try store.offer([new])
         let request = TakeRequest(inbox: "in", limit: 1, lightBytes: 9, owner: "me", lease: 60_000, recipe: "r")
         let lease = try #require(try store.take(request).first)

@@ -1,6 +1,7 @@
 // The parts of plans that need no files: cutting, records, task numbers, totals.
 import Pipeline
 import Stages
+import System
 import Testing
 
 @testable import Engine
@@ -33,11 +34,12 @@ import Testing
     @Test func `sources are read as they were written, whatever their names are`() throws {
         let odd = BytePath([0x61, 0x20, 0x0A, 0xFF, 0x2F, 0x20])
         let sources: [PlannedSource] = [
-            PlannedSource(root: 0, kind: .picture(.init(path: odd, bytes: 12, modified: -5))),
-            PlannedSource(root: 3, kind: .picture(.init(path: BytePath("gone"), bytes: nil, modified: nil))),
-            PlannedSource(root: 2, kind: .member(.init(path: odd, bytes: 7, modified: 8), offset: 1 << 40)),
+            PlannedSource(root: 0, kind: .picture(.init(path: odd, FileStamp(bytes: 12, modified: -5)))),
+            PlannedSource(root: 3, kind: .picture(.init(path: BytePath("gone"), nil))),
+            PlannedSource(root: 2, kind: .member(.init(path: odd, FileStamp(bytes: 7, modified: 8)), offset: 1 << 40)),
             PlannedSource(
-                root: 1, kind: .set(BytePath([]), [.init(path: odd.lastComponent, bytes: 0, modified: .max)])),
+                root: 1, kind: .set(BytePath([]), [.init(path: odd.lastComponent, FileStamp(bytes: 0, modified: .max))])
+            ),
             PlannedSource(root: 0, kind: .set(BytePath("empty"), [])),
             PlannedSource(
                 root: 0, kind: .problem(odd, Failure(.permissionDenied, stage: "read", "cannot open 'é': no"))),

@@ -37,7 +37,7 @@ struct SpoolFixture {
             throw SystemError("find '\(path.printable)'", code: ENOENT)
         }
         return Job(
-            id: names.next(), inbox: "shop", path: path, isSet: isSet, observed: ObservedFile(status),
+            id: names.next(), inbox: "shop", path: path, isSet: isSet, observed: status.version,
             originals: keeps ? .keep : .move,
             progress: JobProgress(.running, attempts: 1), offered: 0, changed: 0)
     }

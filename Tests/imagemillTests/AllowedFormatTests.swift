@@ -289,6 +289,9 @@ import Vips
         #expect(
             set.exit == 2 && set.errors.contains("a set cannot have members in SVG; convert them first"),
             "\(set.errors)")
+        let without = try await runner.run("run", "set.yaml", "set", "-o", "out")
+        #expect(without.exit == 0 && without.errors.contains("1 other file passed over"), "\(without.errors)")
+        #expect(!without.errors.contains("--allow"), "what a set cannot have is not advised: \(without.errors)")
     }
 
     @Test func `each scale of an icon is what it would be alone, also if one scale has the icon's own size`()

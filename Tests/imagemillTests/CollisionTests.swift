@@ -57,7 +57,7 @@ import Testing
         try runner.pipeline()
         for name in ["in/a/x.jpg", "in/b/y.jpg", "in/b/x.jpg"] { try await runner.picture(name) }
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
-        try await runner.shell("echo >> out/y.webp")
+        _ = try await runner.shell("echo >> out/y.webp")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--force")
         #expect(
             result.errors.hasSuffix(

@@ -185,6 +185,7 @@ import Testing
             ("libpng", /^libpng 1\.\S+$/),
             ("libdeflate", /^libdeflate\.so\.\d+/), ("libwebp", /^libwebp 1\.\S+$/), ("libtiff", /^libtiff 4\.\S+$/),
             ("libcgif", /^libcgif\.so\.\d+\.\d+\.\d+$/),
+            ("libjxl", /^libjxl\.so\.0\.\d+\.\d+$/),
         ]
         for (name, pattern) in patterns {
             #expect(libraries.count { $0.contains(pattern) } == 1, "\(name): \(result.output)")

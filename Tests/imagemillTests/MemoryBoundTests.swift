@@ -22,7 +22,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     enum SourceFile: String {
         case png, interlaced, palette, jpeg, progressive, cmyk, webp, losslessWebP, gif, tiff, tiles, strip, avif,
             deepAVIF
-        case svg, pdf
+        case svg, pdf, heic, jxl, jp2
         /// Floating-point Lab, and one color.
         case lab, plain
     }
@@ -247,6 +247,31 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(
             stages: "resize: { size: 500x }", width: 5000, height: 3600, kind: PictureKind(hasAlpha: true),
             source: .palette, save: "{ format: tiff }"),
+        // Decoders that deliver all of it at once, whatever is used.
+        MemoryCase(
+            stages: "resize: { size: 500x }", width: 5000, height: 3200, source: .heic, save: "{ format: jpeg }"),
+        MemoryCase(stages: "trim", width: 3000, height: 2000, source: .heic, save: "{ format: jpeg }"),
+        MemoryCase(stages: "resize: { size: 500x }", width: 5000, height: 3200, source: .jxl, save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "resize: { size: 500x }", width: 4000, height: 2400,
+            kind: PictureKind(hasAlpha: true, isDeep: true), source: .jxl, save: "{ format: png, compression: 1 }"),
+        MemoryCase(stages: "resize: { size: 500x }", width: 5000, height: 3200, source: .jp2, save: "{ format: jpeg }"),
+        MemoryCase(
+            stages: "rotate: { angle: 90 }", width: 3000, height: 2000,
+            kind: PictureKind(hasAlpha: true, isDeep: true), source: .jp2, save: "{ format: png, compression: 1 }"),
+        // Colors that are kept as they are.
+        MemoryCase(
+            stages: "resize: { size: 1000x }", width: 6000, height: 4000, source: .cmyk,
+            save: "{ format: tiff }", head: "profile: keep"),
+        MemoryCase(
+            stages: "rotate: { angle: 90 }", width: 3000, height: 2000, source: .cmyk,
+            save: "{ format: jpeg }", head: "profile: keep"),
+        MemoryCase(
+            stages: "sharpen", width: 3000, height: 2000, source: .lab, save: "{ format: tiff }",
+            head: "profile: keep"),
+        MemoryCase(
+            stages: "adjust: { auto: levels } }, { resize: { size: 1000x }", width: 5000, height: 3000, source: .jpeg,
+            save: "{ format: jpeg }", head: "profile: keep"),
         // A mask that is larger than the result.
         MemoryCase(
             stages: "mask: { image: asset.png } }, { resize: { size: 50% }", width: 4000, height: 3000, source: .jpeg,
@@ -480,7 +505,7 @@ extension MemoryCase.SourceFile {
         let runner = try CommandRunner()
         try await write(memoryCase, runner)
         let allowed =
-            [MemoryCase.SourceFile.svg, .pdf].contains(memoryCase.source)
+            [MemoryCase.SourceFile.svg, .pdf, .jxl, .jp2].contains(memoryCase.source)
             ? ["--allow", memoryCase.source.rawValue] : []
         let use = try await run(runner, "p.yaml", memoryCase.testDescription, options: allowed)
         #expect(use.isTight(memoryCase.factor), "\(use), \(memoryCase.factor) times the peak and 30 MiB allowed")
@@ -559,6 +584,9 @@ extension MemoryCase.SourceFile {
                 "tiffsave_target", [("compression", "lzw"), ("tile_height", .int(height))], "a.tif"
             )
         case .avif: (saver, options, name) = ("heifsave_target", [("compression", "av1"), ("effort", 0)], "a.avif")
+        case .heic: (saver, options, name) = ("heifsave_target", [("compression", "hevc"), ("effort", 0)], "a.heic")
+        case .jxl: (saver, options, name) = ("jxlsave_target", [("effort", 3)], "a.jxl")
+        case .jp2: (saver, options, name) = ("jp2ksave_target", [], "a.jp2")
         case .deepAVIF:
             let options12: [(String, Argument)] = [
                 ("compression", "av1"), ("effort", 0), ("bitdepth", 12), ("subsample_mode", "off"),

@@ -55,10 +55,6 @@ ssize_t clinux_copy_range(int to, int from, int64_t offset, size_t size);
 int64_t clinux_seek_data(int descriptor, int64_t offset);
 int64_t clinux_seek_hole(int descriptor, int64_t offset);
 
-// Locks an open file, for all processes that ask: exclusively, or together with others. An exclusive lock never waits.
-int clinux_lock_exclusive(int descriptor);
-int clinux_lock_shared(int descriptor);
-
 // Closes the descriptor in programs that this process starts.
 int clinux_close_on_exec(int descriptor);
 

@@ -61,16 +61,17 @@ package final class CacheStore: Sendable {
         self.folder = folder
         self.bound = Mutex(bound)
         do {
-            lock = try Self.lockFile(folder)
+            // Others of the group may share the cache.
+            lock = try Directory(folder).openingLock(BytePath("lock"), mode: 0o660)
             // If this process is alone, killed processes have left the unfinished entries.
-            let isAlone = clinux_lock_exclusive(lock.descriptor) == 0
-            if !isAlone { try Self.join(lock) }
+            let isAlone = lock.lock() == .locked
+            if !isAlone { try lock.waitForSharedLock() }
             index = try CacheIndex(folder: folder)
             guard isAlone else { return }
             let left = try index.unfinished()
             for entry in left { FileSystem.remove(folder.appending(entry.path)) }
             try index.forget(left)
-            try Self.join(lock)
+            try lock.waitForSharedLock()
         } catch {
             throw CacheProblem(description: "the cache '\(folder.printable)' cannot be used: \(error)")
         }
@@ -79,22 +80,6 @@ package final class CacheStore: Sendable {
     deinit {
         try? index.note(used: used.withLock { $0 })
         index.close()
-    }
-
-    private static func lockFile(_ folder: BytePath) throws(SystemError) -> OpenFile {
-        let path = folder.appending(BytePath("lock"))
-        let descriptor = withPath(path) { clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC, 0o660) }
-        guard descriptor >= 0 else { throw SystemError("open '\(path.printable)'") }
-        let file = OpenFile(owning: descriptor)
-        // A user who may read the file may lock it, and keep all others out. Versions before this one let everybody read it.
-        if let mode = try? file.status().mode, mode & 0o006 == 0o004 { fchmod(descriptor, mode & 0o770) }
-        return file
-    }
-
-    private static func join(_ lock: OpenFile) throws(SystemError) {
-        while clinux_lock_shared(lock.descriptor) != 0 {
-            guard errno == EINTR else { throw SystemError("lock the cache") }
-        }
     }
 
     // MARK: - Renditions

@@ -173,7 +173,7 @@ final class InboxController: Sendable {
         guard canTake, !shared.isDraining() else { return answer(offers, .later(.seconds(2))) }
         let jobs = offers.map {
             NewJob(
-                id: shared.ids.next(), inbox: name, path: $0.path, isSet: $0.isSet, observed: ObservedFile($0.status),
+                id: shared.ids.next(), inbox: name, path: $0.path, isSet: $0.isSet, observed: $0.status.version,
                 originals: originals)
         }
         do {
@@ -194,7 +194,7 @@ final class InboxController: Sendable {
             for offer in offers { state.offered[offer.path] = nil }
             return state.watcher
         }
-        for offer in offers { watcher?.answer(path: offer.path, observed: ObservedFile(offer.status), answer) }
+        for offer in offers { watcher?.answer(path: offer.path, observed: offer.status.version, answer) }
     }
 
     func answer(_ job: Job, _ answer: OfferAnswer) {
@@ -206,7 +206,7 @@ final class InboxController: Sendable {
     }
 
     /// A file that stays in the inbox was processed, and neither it nor the pipeline has changed since.
-    func isDone(_ path: BytePath, _ observed: ObservedFile) -> Bool {
+    func isDone(_ path: BytePath, _ observed: FileVersion) -> Bool {
         state.withLock { state in
             guard state.inbox.settings.originals == .keep else { return false }
             return state.kept[path]?.covers(observed, recipe: state.route.recipe) ?? false

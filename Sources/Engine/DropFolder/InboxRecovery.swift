@@ -113,7 +113,7 @@ struct InboxRecovery {
             let path = entry.path ?? BytePath("recovered-\(id.text)")
             let job = NewJob(
                 id: id, inbox: controller.name, path: path, isSet: source.kind == .directory,
-                observed: ObservedFile(source), isInSpool: true)
+                observed: source.version, isInSpool: true)
             // One of the path is under way; the next start finds this one again.
             if try store.offer([job]) == [.busy] { continue }
             controller.state.withLock { $0.open[id] = InboxController.OpenJob(in: spool.folders(of: id)) }

@@ -45,20 +45,17 @@ final class LostRecords: Sendable {
     /// A file that another drop folder has written, among the first ones.
     private func rendition(in outbox: BytePath) -> BytePath? {
         guard let root = try? Directory(outbox) else { return nil }
-        var (pending, left) = ([BytePath([])], Self.most)
-        while left > 0, !pending.isEmpty {
-            let path = pending.removeFirst()
-            guard let folder = try? root.folder(path), let names = try? DirectoryStream(folder) else { continue }
-            while left > 0, let next = try? names.next() {
-                left -= 1
-                let name = BytePath(next)
-                let origin = folder.attribute(FileOrigin.attribute, of: name).flatMap(FileOrigin.init(encoded:))
-                if let origin, origin.writer != identity, origin.writer != Outbox.runWriter {
-                    return path.appending(name)
-                }
-                if (try? folder.status(name))??.kind == .directory { pending.append(path.appending(name)) }
+        var (left, found) = (Self.most, BytePath?.none)
+        _ = try? root.walk(trouble: { _, _ in }) { entry in
+            let attribute = entry.folder.attribute(FileOrigin.attribute, of: entry.name)
+            if let origin = attribute.flatMap(FileOrigin.init(encoded:)), origin.writer != identity,
+                origin.writer != Outbox.runWriter
+            {
+                found = entry.path
             }
+            left -= 1
+            return found == nil && left > 0 ? .into : .end
         }
-        return nil
+        return found
     }
 }

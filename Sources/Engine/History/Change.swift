@@ -68,9 +68,9 @@ extension Fingerprint {
                 changes.append(.memberAdded(file.name))
                 continue
             }
-            if file.bytes != known.bytes {
-                changes.append(.size(file.name, before: known.bytes, now: file.bytes))
-            } else if file.modified != known.modified {
+            if file.stamp.bytes != known.stamp.bytes {
+                changes.append(.size(file.name, before: known.stamp.bytes, now: file.stamp.bytes))
+            } else if file.stamp != known.stamp {
                 changes.append(.time(file.name))
             }
         }

@@ -9,7 +9,7 @@ package import System
 package final class InboxWatcher: Sendable {
     /// What other threads have asked for since the last turn.
     private struct Requests {
-        var answers: [(path: BytePath, observed: ObservedFile, answer: OfferAnswer)] = []
+        var answers: [(path: BytePath, observed: FileVersion, answer: OfferAnswer)] = []
         var hastened: [BytePath] = []
         var wantsScan = false
         var isStopping = false
@@ -68,7 +68,7 @@ package final class InboxWatcher: Sendable {
 
     /// Answers an offer. Does not wait.
     /// - Parameter observed: the source as it was offered; an answer to an older state of the source is ignored.
-    package func answer(path: BytePath, observed: ObservedFile, _ answer: OfferAnswer) {
+    package func answer(path: BytePath, observed: FileVersion, _ answer: OfferAnswer) {
         request { $0.answers.append((path, observed, answer)) }
     }
 

@@ -13,6 +13,9 @@ package enum NoPicture: Hashable, Sendable {
 }
 
 extension NoPicture {
+    /// The same for a file in a set, whose members may be in no format on request.
+    var inSet: NoPicture { if case .onRequest(let format) = self { .unread(format.title) } else { self } }
+
     /// For the log and the status of an inbox.
     package var sentence: String {
         switch self {

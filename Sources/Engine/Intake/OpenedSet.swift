@@ -43,8 +43,10 @@ package struct OpenedSet: Sendable {
     }
 
     private static func open(_ source: SourceFile, _ limits: Limits) throws(Failure) -> Member {
+        // A set has one worker for all of its members, whatever is allowed.
+        var limits = limits
+        limits.allowed = Set(SourceFormat.onRequest)
         let picture = try OpenedSource(source, limits: limits)
-        // A set has one worker for all of its members.
         guard !picture.format.isOnRequest else {
             let message = "a set cannot have members in \(picture.format.title); convert them first"
             throw Failure(.unsupportedFormat, stage: "read", message)
@@ -60,7 +62,7 @@ package struct OpenedSet: Sendable {
     /// What the next run compares the set with; nil if one of the members has no fingerprint.
     var fingerprint: Fingerprint? {
         let files = members.compactMap {
-            $0.fingerprint == nil ? nil : Fingerprint.File(name: $0.source.location.name, $0.status)
+            $0.fingerprint == nil ? nil : Fingerprint.File(name: $0.source.location.name, $0.status.stamp)
         }
         return files.count == members.count ? Fingerprint(files) : nil
     }
@@ -80,7 +82,7 @@ package struct OpenedSet: Sendable {
         let member = members[index]
         return try namingMember(member.source) { () throws(Failure) in
             let opened = try OpenedSource(member.source, limits: limits)
-            guard opened.status.hasSameContent(as: member.status), opened.format == member.format else {
+            guard opened.status.version == member.status.version, opened.format == member.format else {
                 throw Self.changed
             }
             return opened
@@ -90,7 +92,7 @@ package struct OpenedSet: Sendable {
     /// Whether all files are still what they were when they were opened.
     package var isUnchanged: Bool {
         members.allSatisfy { member in
-            (try? member.source.location.status())??.hasSameContent(as: member.status) ?? false
+            (try? member.source.location.status())??.version == member.status.version
         }
     }
 

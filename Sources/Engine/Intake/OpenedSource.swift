@@ -21,7 +21,7 @@ package struct OpenedSource: Sendable {
     package init(_ source: SourceFile, limits: Limits) throws(Failure) {
         if let problem = source.problem { throw problem }
         // A part of another file is copied when it is opened.
-        if let planned = source.planned { try Self.check(planned.bytes, limits) }
+        if let planned = source.planned { try Self.check(planned.stamp.bytes, limits) }
         do {
             opened = nanosecondsSince1970()
             (file, status) = try source.location.open()
@@ -37,7 +37,7 @@ package struct OpenedSource: Sendable {
         }
         if let planned = source.planned, !planned.matches(status) {
             let message =
-                "the plan has a file of \(planned.bytes) bytes, found one of \(status.bytes), or of another time"
+                "the plan has a file of \(planned.stamp.bytes) bytes, found one of \(status.bytes), or of another time"
             throw Failure(.changedSincePlan, stage: "read", message)
         }
         do throws(Failure) {
@@ -95,7 +95,7 @@ package struct OpenedSource: Sendable {
     package var isUnchanged: Bool { Self.isUnchanged(file, since: status) }
 
     private static func isUnchanged(_ file: OpenFile, since status: FileStatus) -> Bool {
-        (try? file.status())?.hasSameContent(as: status) ?? false
+        (try? file.status())?.version == status.version
     }
 
     /// Whether somebody writes to the file, or has since it was opened. What is wrong with it may be mended by then.

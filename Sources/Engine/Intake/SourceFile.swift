@@ -65,7 +65,7 @@ extension Fingerprint {
             return (try? source.location.status())?.map { Fingerprint($0) } ?? nil
         }
         let files = members.compactMap { member in
-            (try? member.location.status())?.map { File(name: member.location.name, $0) } ?? nil
+            (try? member.location.status())?.map { File(name: member.location.name, $0.stamp) } ?? nil
         }
         return files.count == members.count ? Fingerprint(files) : nil
     }

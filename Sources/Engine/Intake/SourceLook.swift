@@ -63,7 +63,8 @@ struct SourceLook {
         }
         var worst: Examination? = Examination(hasWriter: false, structure: .complete)
         var count = Count(most: most)
-        let isWhole = try visitNames(in: root.folder(path)) { folder, path, found, ignored throws(SystemError) in
+        let isWhole = try visit(root.folder(path)) { entry, ignored throws(SystemError) in
+            let (folder, path, found) = (entry.folder, entry.path, entry.status)
             count.add(found, ignored)
             guard ignored != .unfinished, found.kind == .regular else { return count.isAllowed }
             if ignored == nil && found.bytes > 0 {
@@ -84,9 +85,9 @@ struct SourceLook {
     func isContinued(set path: BytePath, _ signs: SetSigns) throws(SystemError) -> Bool {
         guard !signs.namesMembersOnly else { return false }
         var isContinued = false
-        _ = try visitNames(in: root.folder(path)) { folder, path, found, ignored throws(SystemError) in
-            guard ignored != nil, found.kind == .regular else { return true }
-            isContinued = (try? folder.opening(path.lastComponent))?.hasWriter == true
+        _ = try visit(root.folder(path)) { entry, ignored throws(SystemError) in
+            guard ignored != nil, entry.status.kind == .regular else { return true }
+            isContinued = (try? entry.folder.opening(entry.name))?.hasWriter == true
             return !isContinued
         }
         return isContinued
@@ -125,12 +126,13 @@ struct SourceLook {
         }
     }
 
-    /// All members of a set as one: their number, their bytes, and a digest of everything about them. One with too many
+    /// All members of a set as one: their bytes, and a digest of everything about them. One with too many
     /// has the signs of its folder alone.
     private func set(_ folder: Directory, _ own: FileStatus) throws(SystemError) -> LookResult? {
         var (count, bytes, digest) = (Count(most: most), 0, UInt64(0))
         var signs = SetSigns(isDeclaredComplete: try folder.status(BytePath(Self.doneMark)) != nil)
-        let isWhole = try visitNames(in: folder) { _, path, found, ignored throws(SystemError) in
+        let isWhole = try visit(folder) { entry, ignored throws(SystemError) in
+            let (path, found) = (entry.path, entry.status)
             count.add(found, ignored)
             if ignored == .unfinished {
                 signs.unfinished = (signs.unfinished ?? 0) &+ Self.digest(path, found)
@@ -147,14 +149,15 @@ struct SourceLook {
         guard count.isAllowed else {
             let signs = SetSigns(isDeclaredComplete: signs.isDeclaredComplete)
             let together = FileStatus(
-                kind: .directory, identity: own.identity, bytes: own.bytes, modified: most + 1, changed: own.modified)
+                kind: .directory, identity: own.identity, bytes: own.bytes, modified: own.modified,
+                changed: own.modified)
             return .source(together, signs)
         }
         guard isWhole else { return nil }
         guard count.members > 0 else { return .nothing }
         let together = FileStatus(
-            kind: .directory, identity: own.identity, bytes: bytes, modified: count.members,
-            changed: Int(truncatingIfNeeded: digest))
+            kind: .directory, identity: own.identity, bytes: bytes,
+            modified: Int(truncatingIfNeeded: digest), changed: Int(truncatingIfNeeded: digest))
         return .source(together, signs)
     }
 
@@ -166,41 +169,29 @@ struct SourceLook {
         return digest.value
     }
 
+    /// - Parameter ignored: why an entry is ignored, or a folder that it is in.
     /// - Returns: false to visit nothing more.
-    private typealias Visit = (_ folder: Directory, _ path: BytePath, FileStatus, _ ignored: IgnoredName?)
-        throws(SystemError) -> Bool
+    private typealias Visit = (_ entry: FolderEntry, _ ignored: IgnoredName?) throws(SystemError) -> Bool
 
     /// Visits everything in a set except folders, which are looked into; folders with unfinished names are visited as
     /// well.
-    /// - Parameter above: why the folder itself is ignored, and with it all that is in it.
     /// - Returns: false if it was given up, or stopped by a visit.
-    private func visitNames(
-        in folder: Directory, at path: BytePath = BytePath([]), ignored above: IgnoredName? = nil, _ visit: Visit
-    ) throws(SystemError) -> Bool {
-        let stream = try DirectoryStream(folder)
-        while let name = try stream.next() {
-            guard .now < deadline else { return false }
-            guard let found = try folder.status(BytePath(name)) else { continue }
-            let (inner, ignored) = (path.appending(BytePath(name)), above ?? ignored.kind(of: name))
-            if ignored == .unfinished || found.kind != .directory {
-                guard try visit(folder, inner, found, ignored) else { return false }
+    private func visit(_ set: Directory, _ visit: Visit) throws(SystemError) -> Bool {
+        try set.walk { path, error throws(SystemError) in
+            // What a program has left behind may be for its own eyes.
+            if ignoredName(in: path) == nil { throw error }
+        } _: { entry throws(SystemError) in
+            guard .now < deadline else { return .end }
+            let ignored = ignoredName(in: entry.path)
+            if ignored == .unfinished || entry.status.kind != .directory {
+                guard try visit(entry, ignored) else { return .end }
             }
-            guard found.kind == .directory, inner.components.count < FolderScan.deepest else { continue }
-            guard try visitFolder(BytePath(name), of: folder, at: inner, ignored: ignored, visit) else { return false }
+            return entry.path.components.count < FolderScan.deepest ? .into : .past
         }
-        return true
     }
 
-    private func visitFolder(
-        _ name: BytePath, of folder: Directory, at path: BytePath, ignored: IgnoredName?, _ visit: Visit
-    ) throws(SystemError) -> Bool {
-        do throws(SystemError) {
-            return try visitNames(in: folder.folder(name), at: path, ignored: ignored, visit)
-        } catch {
-            // What a program has left behind may be for its own eyes.
-            if ignored == nil { throw error }
-            return true
-        }
+    private func ignoredName(in path: BytePath) -> IgnoredName? {
+        path.components.lazy.compactMap { ignored.kind(of: Array($0)) }.first
     }
 
     private func status(of path: BytePath) throws(SystemError) -> FileStatus? {

@@ -410,10 +410,10 @@ package struct SourceTracker {
 
     /// Records the answer to an offer. It changes nothing if the source has changed since it was offered.
     /// - Parameter observed: the source as it was offered.
-    package mutating func answered(_ path: BytePath, observed: ObservedFile, with answer: OfferAnswer, at now: Moment) {
+    package mutating func answered(_ path: BytePath, observed: FileVersion, with answer: OfferAnswer, at now: Moment) {
         guard let slot = index[path].map(Int.init), let entry = slots[slot] else { return }
         // The name belongs to something new.
-        guard entry.settling.status.map({ ObservedFile($0) }) == observed else {
+        guard entry.settling.status?.version == observed else {
             return change(slot) { entry, _ in entry.due = min(entry.due, now) }
         }
         slots[slot]?.isOffered = false

@@ -293,7 +293,7 @@ package struct SourceWalk {
                 note("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
             } else if rules.filter.takes(inner) {
                 if let why = noPicture(name, in: folder, allowed: rules.allowed) {
-                    passOver(root.path.appending(inner), why)
+                    passOver(root.path.appending(inner), rules.findsSets ? why.inSet : why)
                     continue
                 }
                 let source = SourceFile(

@@ -83,7 +83,7 @@ final class WatchLoop {
     }
 
     /// Records the answer to an offer.
-    func answered(_ path: BytePath, observed: ObservedFile, with answer: OfferAnswer) {
+    func answered(_ path: BytePath, observed: FileVersion, with answer: OfferAnswer) {
         guard root != nil else { return }
         if case .blocked(let error) = answer { logOnce(path, .blocked(path, error)) }
         tracker.answered(path, observed: observed, with: answer, at: .now)
@@ -438,7 +438,7 @@ final class WatchLoop {
         _ path: BytePath, isSet: Bool, _ status: FileStatus, _ order: UInt64, _ inbox: Directory
     ) -> Offer? {
         guard let root, !isDone(path, status) else {
-            tracker.answered(path, observed: ObservedFile(status), with: .taken, at: .now)
+            tracker.answered(path, observed: status.version, with: .taken, at: .now)
             return nil
         }
         if !isSet, let reason = passesOver(path, in: inbox) {

@@ -155,10 +155,10 @@ extension JobRecord {
     fileprivate var changingColumns: Columns {
         [
             ("is_set", job.isSet),
-            ("device", Int64(bitPattern: job.observed.device)),
-            ("inode", Int64(bitPattern: job.observed.inode)),
-            ("bytes", job.observed.bytes),
-            ("modified", job.observed.modified),
+            ("device", Int64(bitPattern: job.observed.identity.device)),
+            ("inode", Int64(bitPattern: job.observed.identity.inode)),
+            ("bytes", job.observed.stamp.bytes),
+            ("modified", job.observed.stamp.modified),
             ("keeps_original", job.keepsOriginal),
             ("deletes_original", job.originals == .delete),
             ("state", job.progress.state.rawValue),
@@ -237,9 +237,10 @@ extension Database {
                 "INSERT OR REPLACE INTO kept (inbox, path, device, inode, bytes, modified, recipe, code) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         )
         try statement.execute(arguments: [
-            job.inbox, job.path.blob, Int64(bitPattern: kept.observed.device), Int64(bitPattern: kept.observed.inode),
-            kept.observed.bytes,
-            kept.observed.modified, kept.recipe, kept.code?.rawValue,
+            job.inbox, job.path.blob, Int64(bitPattern: kept.observed.identity.device),
+            Int64(bitPattern: kept.observed.identity.inode),
+            kept.observed.stamp.bytes,
+            kept.observed.stamp.modified, kept.recipe, kept.code?.rawValue,
         ])
     }
 }

@@ -63,7 +63,7 @@ extension SQLiteLedger {
             var kept: [BytePath: KeptOriginal] = [:]
             while let row = try rows.next() {
                 kept[BytePath(blob: row["path"])] = KeptOriginal(
-                    observed: ObservedFile(row), recipe: row["recipe"],
+                    observed: FileVersion(row), recipe: row["recipe"],
                     // A code of another version is a failure all the same.
                     code: (row["code"] as String?).map { FailureCode(rawValue: $0) ?? .internal })
             }
@@ -167,7 +167,7 @@ extension JobRecord {
             state, attempts: row["attempts"], ends: row["ends"], notBefore: row["not_before"], failure: Failure(row))
         let job = Job(
             id: id, inbox: row["inbox"], path: BytePath(blob: row["path"]), isSet: row["is_set"],
-            observed: ObservedFile(row),
+            observed: FileVersion(row),
             originals: row["keeps_original"] ? .keep : row["deletes_original"] ? .delete : .move, progress: progress,
             recipe: row["recipe"], report: (row["document"] as Data?).map { [UInt8]($0) }, offered: row["offered"],
             changed: row["changed"])
@@ -184,11 +184,11 @@ extension Hold {
     }
 }
 
-extension ObservedFile {
+extension FileVersion {
     fileprivate init(_ row: Row) {
+        let (device, inode): (Int64, Int64) = (row["device"], row["inode"])
         self.init(
-            device: UInt64(bitPattern: row["device"] as Int64), inode: UInt64(bitPattern: row["inode"] as Int64),
-            bytes: row["bytes"],
+            device: UInt64(bitPattern: device), inode: UInt64(bitPattern: inode), bytes: row["bytes"],
             modified: row["modified"])
     }
 }

@@ -4,38 +4,24 @@ import GRDB
 package import Pipeline
 
 extension SQLiteLedger {
+    static let names = NamesTable(hasOutboxes: true)
+
     package func names(of source: BytePath, in outbox: BytePath) throws(StoreError) -> [BytePath] {
-        try look { database in
-            let statement = try database.cachedStatement(sql: "SELECT name FROM names WHERE outbox = ? AND source = ?")
-            return try Data.fetchAll(statement, arguments: [outbox.blob, source.blob]).map { BytePath(blob: $0) }
-        }
+        try look { try Self.names.names(of: source, in: outbox, $0) }
     }
 
     package func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName] {
-        try lookAtNames { try $0.owners(of: names, in: outbox) }
+        try lookAtNames { try Self.names.owners(of: names, in: outbox, $0) }
     }
 
     package func claim(
         _ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]
     ) throws(StoreError) -> Bool {
-        try change { database in
-            let owners = try database.owners(of: names, in: outbox)
-            guard owners.allSatisfy({ name, owned in owned.source == source || owned.source == seen[name] }) else {
-                return false
-            }
-            let insert = try database.cachedStatement(
-                sql:
-                    "INSERT INTO names (outbox, name, source, contents) VALUES (?, ?, ?, '') ON CONFLICT (outbox, name) DO UPDATE SET source = excluded.source"
-            )
-            for name in names where owners[name]?.source != source {
-                try insert.execute(arguments: [outbox.blob, name.blob, source.blob])
-            }
-            return true
-        }
+        try change { try Self.names.claim(names, for: source, in: outbox, seen: seen, $0) != nil }
     }
 
     package func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError) {
-        if areNoted { recordLater(names) } else { try change { try $0.record(names) } }
+        if areNoted { recordLater(names) } else { try change { try Self.names.record(names, $0) } }
     }
 
     /// With the contents that are not recorded yet.
@@ -44,9 +30,7 @@ extension SQLiteLedger {
     }
 
     package func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError) {
-        try change { database in
-            for name in names { try database.release(OwnedName(outbox: outbox, name: name, source: source)) }
-        }
+        try change { try Self.names.release(names, of: source, in: outbox, $0) }
     }
 
     package func idle(_ names: [OwnedName]) throws(StoreError) -> (names: [OwnedName], latest: Int) {
@@ -95,31 +79,5 @@ extension SQLiteLedger {
                     source: BytePath(blob: row["source"]), contentsText: row["contents"])
             }
         }
-    }
-}
-
-extension Database {
-    func record(_ contents: [OwnedName]) throws {
-        guard !contents.isEmpty else { return }
-        let update = try cachedStatement(
-            sql: "UPDATE names SET contents = ? WHERE outbox = ? AND name = ? AND source = ?")
-        for name in contents {
-            try update.execute(arguments: [name.contentsText, name.outbox.blob, name.name.blob, name.source.blob])
-        }
-    }
-
-    fileprivate func owners(of names: [BytePath], in outbox: BytePath) throws -> [BytePath: OwnedName] {
-        let statement = try cachedStatement(sql: "SELECT source, contents FROM names WHERE outbox = ? AND name = ?")
-        return try names.reduce(into: [:]) { owners, name in
-            owners[name] = try Row.fetchOne(statement, arguments: [outbox.blob, name.blob]).map { row in
-                OwnedName(
-                    outbox: outbox, name: name, source: BytePath(blob: row["source"]), contentsText: row["contents"])
-            }
-        }
-    }
-
-    fileprivate func release(_ name: OwnedName) throws {
-        let delete = try cachedStatement(sql: "DELETE FROM names WHERE outbox = ? AND name = ? AND source = ?")
-        try delete.execute(arguments: [name.outbox.blob, name.name.blob, name.source.blob])
     }
 }

@@ -90,7 +90,7 @@ package final class SQLiteLedger: Ledger {
                     defer { pending = [] }
                     return pending
                 }
-                try database.record(contents)
+                try Self.names.record(contents, database)
                 return try body(database)
             }
         } catch {

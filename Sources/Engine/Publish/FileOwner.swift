@@ -25,7 +25,7 @@ package struct FoundFile: Sendable {
 
     /// Whether a file is this one, as far as a look tells. Not every file system keeps the numbers of its files.
     func isSame(as now: FileStatus) -> Bool {
-        now.kind == status.kind && now.bytes == status.bytes && now.modified == status.modified
+        now.kind == status.kind && now.stamp == status.stamp
     }
 }
 

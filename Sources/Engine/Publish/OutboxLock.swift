@@ -1,5 +1,4 @@
 // One run at a time writes into an output folder.
-import CLinux
 import Glibc
 import Pipeline
 import System
@@ -15,29 +14,22 @@ package final class OutboxLock: Sendable {
     /// What the user should know: the file system has no locks, so nothing keeps two runs apart.
     package let note: String?
 
-    /// Locks the file of the lock, which is made if it is missing. It is a file since NFS has no locks of folders.
     /// - Throws: `OutboxInUse`, or `SystemError` if the file cannot be written.
     package init(_ location: OutboxLocation) throws {
         try FileSystem.makeDirectories(location.state)
-        let descriptor = withPath(location.lock) {
-            clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o644)
-        }
-        guard descriptor >= 0 else { throw SystemError("open the lock '\(location.lock.printable)'") }
-        file = OpenFile(owning: descriptor)
-        if clinux_lock_exclusive(descriptor) == 0 {
+        file = try Directory(location.state).openingLock(location.lock.lastComponent, mode: 0o644)
+        switch file.lock() {
+        case .locked:
             note = nil
             write(LockHolder.current.text)
-            return
-        }
-        switch errno {
-        case EWOULDBLOCK:
+        case .taken:
             let text = (try? file.bytes(at: 0, count: 512)) ?? []
             let holder = LockHolder(text: String(decoding: text, as: UTF8.self))
             throw OutboxInUse(description: Self.sentence(holder, location.path))
-        case ENOLCK, EOPNOTSUPP, ENOSYS:
+        case .impossible(ENOLCK), .impossible(EOPNOTSUPP), .impossible(ENOSYS):
             note =
                 "the file system of '\(location.state.printable)' has no locks; run only one 'imagemill run' into '\(location.path.printable)' at once"
-        default: throw SystemError("lock '\(location.lock.printable)'")
+        case .impossible(let code): throw SystemError("lock '\(location.lock.printable)'", code: code)
         }
     }
 

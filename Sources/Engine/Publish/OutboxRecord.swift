@@ -112,34 +112,23 @@ extension OutboxRecord {
 // MARK: - Names
 
 extension OutboxRecord {
+    private static let names = NamesTable(hasOutboxes: false)
+
     package func names(of source: BytePath, in outbox: BytePath) throws(StoreError) -> [BytePath] {
-        try reading { database in
-            let statement = try database.cachedStatement(sql: "SELECT name FROM names WHERE source = ?")
-            return try Data.fetchAll(statement, arguments: [Data(source.bytes)]).map { BytePath([UInt8]($0)) }
-        }
+        try reading { try Self.names.names(of: source, in: outbox, $0) }
     }
 
     package func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName] {
-        try reading { database in
-            try names.reduce(into: [:]) { $0[$1] = try self.owned($1, database) }
-        }
+        try reading { try Self.names.owners(of: names, in: outbox, $0) }.mapValues { latest($0) }
     }
 
     package func claim(
         _ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]
     ) throws(StoreError) -> Bool {
         try writing { database in
-            var losers: Set<BytePath> = []
-            for name in names {
-                let owner = try self.owned(name, database)?.source
-                guard owner == nil || owner == source || owner == seen[name] else { return false }
-                if let owner, owner != source { losers.insert(owner) }
+            guard let losers = try Self.names.claim(names, for: source, in: outbox, seen: seen, database) else {
+                return false
             }
-            let insert = try database.cachedStatement(
-                sql:
-                    "INSERT INTO names (name, source, contents) VALUES (?, ?, '') ON CONFLICT (name) DO UPDATE SET source = excluded.source"
-            )
-            for name in names { try insert.execute(arguments: [Data(name.bytes), Data(source.bytes)]) }
             self.displaced.withLock { $0.formUnion(losers) }
             return true
         }
@@ -151,10 +140,7 @@ extension OutboxRecord {
     }
 
     package func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError) {
-        try writing { database in
-            let delete = try database.cachedStatement(sql: "DELETE FROM names WHERE name = ? AND source = ?")
-            for name in names { try delete.execute(arguments: [name.blob, source.blob]) }
-        }
+        try writing { try Self.names.release(names, of: source, in: outbox, $0) }
     }
 
     package func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName] {
@@ -162,7 +148,12 @@ extension OutboxRecord {
             let rows = try Row.fetchAll(
                 database, sql: "SELECT name, source, contents FROM names WHERE name > ? ORDER BY name LIMIT ?",
                 arguments: [Data(place?.name.bytes ?? []), limit])
-            return rows.map { self.owned(BytePath(blob: $0["name"]), $0) }
+            return rows.map { row in
+                latest(
+                    OwnedName(
+                        outbox: location.path, name: BytePath(blob: row["name"]), source: BytePath(blob: row["source"]),
+                        contentsText: row["contents"]))
+            }
         }
     }
 
@@ -182,16 +173,9 @@ extension OutboxRecord {
         }
     }
 
-    private func owned(_ name: BytePath, _ database: Database) throws -> OwnedName? {
-        let statement = try database.cachedStatement(sql: "SELECT source, contents FROM names WHERE name = ?")
-        return try Row.fetchOne(statement, arguments: [name.blob]).map { owned(name, $0) }
-    }
-
-    private func owned(_ name: BytePath, _ row: Row) -> OwnedName {
-        let source = BytePath(blob: row["source"])
-        let later = pending.withLock { $0.last { $0.name == name && $0.source == source } }
-        if let later { return later }
-        return OwnedName(outbox: location.path, name: name, source: source, contentsText: row["contents"])
+    /// A name with the contents that are not recorded yet.
+    private func latest(_ owned: OwnedName) -> OwnedName {
+        pending.withLock { $0.last { $0.name == owned.name && $0.source == owned.source } } ?? owned
     }
 
     private func reading<Value>(_ work: (Database) throws -> Value) throws(StoreError) -> Value {
@@ -211,11 +195,7 @@ extension OutboxRecord {
         }
         do {
             return try database.write { database in
-                let update = try database.cachedStatement(
-                    sql: "UPDATE names SET contents = ? WHERE name = ? AND source = ?")
-                for name in contents {
-                    try update.execute(arguments: [name.contentsText, name.name.blob, name.source.blob])
-                }
+                try Self.names.record(contents, database)
                 return try work(database)
             }
         } catch {

@@ -151,7 +151,7 @@ final class PublishAttempt {
     func complete() throws(PublishTrouble) {
         for (output, name) in zip(publication.outputs, publication.names) {
             let status = try system { () throws(SystemError) in try output.file.status() }
-            files.files.append(Fingerprint.File(name: name.path, status))
+            files.files.append(Fingerprint.File(name: name.path, status.stamp))
         }
         for step in steps {
             switch step {

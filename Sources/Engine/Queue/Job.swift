@@ -11,14 +11,14 @@ package struct NewJob: Equatable, Sendable {
     /// The source's path from the inbox.
     package let path: BytePath
     package let isSet: Bool
-    package let observed: ObservedFile
+    package let observed: FileVersion
     /// What to do with the source when it is done, as the mill file said when it was offered.
     package let originals: OriginalPolicy
     /// It is in the spool already: recovery found it there, and the store did not know it.
     package let isInSpool: Bool
 
     package init(
-        id: JobID, inbox: String, path: BytePath, isSet: Bool = false, observed: ObservedFile,
+        id: JobID, inbox: String, path: BytePath, isSet: Bool = false, observed: FileVersion,
         originals: OriginalPolicy = .move, isInSpool: Bool = false
     ) {
         self.id = id
@@ -37,7 +37,7 @@ package struct Job: Equatable, Sendable {
     package let inbox: String
     package let path: BytePath
     package let isSet: Bool
-    package let observed: ObservedFile
+    package let observed: FileVersion
     package let originals: OriginalPolicy
     package var progress: JobProgress
     /// What was to be done with it when its last attempt began: a digest of the pipeline and of the options.
@@ -51,7 +51,7 @@ package struct Job: Equatable, Sendable {
     package var changed: Int
 
     package init(
-        id: JobID, inbox: String, path: BytePath, isSet: Bool, observed: ObservedFile, originals: OriginalPolicy,
+        id: JobID, inbox: String, path: BytePath, isSet: Bool, observed: FileVersion, originals: OriginalPolicy,
         progress: JobProgress,
         recipe: String = "", report: [UInt8]? = nil, offered: Int, changed: Int
     ) {
@@ -84,6 +84,6 @@ package struct Job: Equatable, Sendable {
     /// program down.
     package func isLight(below bytes: Int) -> Bool {
         !isSet && progress.state == .offered && progress.attempts == 0 && !progress.isSuspect
-            && observed.bytes <= bytes
+            && observed.stamp.bytes <= bytes
     }
 }

@@ -45,7 +45,7 @@ struct JobRecord: Sendable {
     /// was attempted, so another content has none behind it.
     func offeredAgain(_ new: NewJob, now: Int) -> JobRecord? {
         guard job.progress.state == .offered, !new.isInSpool else { return nil }
-        let isSame = job.observed.hasSameContent(as: new.observed) && job.isSet == new.isSet
+        let isSame = job.observed.stamp == new.observed.stamp && job.isSet == new.isSet
         let progress = isSame ? job.progress : JobProgress(.offered, notBefore: job.progress.notBefore)
         let renewed = Job(
             id: job.id, inbox: job.inbox, path: job.path, isSet: new.isSet, observed: new.observed,
@@ -114,11 +114,6 @@ extension Job {
         let code = progress.state == .failed ? progress.failure?.code : nil
         return KeptOriginal(observed: observed, recipe: recipe, code: code)
     }
-}
-
-extension ObservedFile {
-    /// The device may have another number after a restart of the machine, and a restored file another inode.
-    func hasSameContent(as other: ObservedFile) -> Bool { bytes == other.bytes && modified == other.modified }
 }
 
 extension Sequence<JobRecord> {

@@ -5,12 +5,12 @@ package import System
 
 /// An original that stays in its inbox and needs nothing more.
 package struct KeptOriginal: Equatable, Sendable {
-    package let observed: ObservedFile
+    package let observed: FileVersion
     package let recipe: String
     /// Why it failed; nil if it is done.
     package let code: FailureCode?
 
-    package init(observed: ObservedFile, recipe: String, code: FailureCode?) {
+    package init(observed: FileVersion, recipe: String, code: FailureCode?) {
         self.observed = observed
         self.recipe = recipe
         self.code = code
@@ -18,8 +18,8 @@ package struct KeptOriginal: Equatable, Sendable {
 
     /// The file is as it was, and so is what is to be done with it. Its inode may be another: a restored backup is no
     /// change.
-    package func covers(_ now: ObservedFile, recipe: String) -> Bool {
-        observed.bytes == now.bytes && observed.modified == now.modified && self.recipe == recipe
+    package func covers(_ now: FileVersion, recipe: String) -> Bool {
+        observed.stamp == now.stamp && self.recipe == recipe
     }
 }
 

@@ -1,5 +1,4 @@
 // The lock on a state folder: one drop folder at a time works with it.
-import CLinux
 import Glibc
 package import Pipeline
 import System
@@ -18,7 +17,7 @@ package struct ForeignState: Error, Equatable {
 
 /// A lock on a state folder, held as long as this object lives; the system releases it however the process ends.
 ///
-/// What is locked is the file `lock` in it: on NFS, a lock on a folder would be known to this machine only.
+/// What is locked is the file `lock` in it.
 package final class StateLock: Sendable {
     private let file: OpenFile
 
@@ -33,18 +32,15 @@ package final class StateLock: Sendable {
         }
         if let owner = Self.otherOwner(of: state) { throw ForeignState(state: state, owner: owner) }
         let path = state.appending(BytePath("lock"))
-        let descriptor = withPath(path) {
-            clinux_openat(AT_FDCWD, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        do throws(SystemError) {
+            file = try Directory(state).openingLock(path.lastComponent)
+        } catch {
+            throw SystemError.withoutRight("open '\(path.printable)'", in: state, code: error.code)
         }
-        guard descriptor >= 0 else {
-            throw SystemError.withoutRight("open '\(path.printable)'", in: state, code: errno)
-        }
-        file = OpenFile(owning: descriptor)
-        // A user who may read the file may lock it. Versions before this one let everybody read it.
-        fchmod(descriptor, 0o600)
-        guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            guard errno == EWOULDBLOCK else { throw SystemError("lock '\(path.printable)'") }
-            throw StateInUse(description: Self.sentence(state, file))
+        switch file.lock() {
+        case .locked: break
+        case .taken: throw StateInUse(description: Self.sentence(state, file))
+        case .impossible(let code): throw SystemError("lock '\(path.printable)'", code: code)
         }
         // Only for the sentence; the lock is what counts.
         guard ftruncate(file.descriptor, 0) == 0 else { throw SystemError("write '\(path.printable)'") }

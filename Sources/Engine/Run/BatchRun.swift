@@ -192,12 +192,12 @@ package final class BatchRun: JobSite, NameOrder {
     private let dispatcher = Mutex<Dispatcher?>(nil)
 
     private func offer(_ sources: [SourceFile]) throws {
+        // Its sources are compared with nothing.
+        let nothing = FileVersion(device: 0, inode: 0, bytes: 0, modified: 0)
         let jobs = state.withLock { state in
             sources.map { source in
                 state.places[source.identity] = state.places.count
-                return NewJob(
-                    id: ids.next(), inbox: Self.inbox, path: source.identity,
-                    observed: ObservedFile(device: 0, inode: 0, bytes: 0, modified: 0))
+                return NewJob(id: ids.next(), inbox: Self.inbox, path: source.identity, observed: nothing)
             }
         }
         state.withLock { $0.unfinished += jobs.count }

@@ -128,7 +128,8 @@ extension PlannedSource {
         let relative = path.bytes.isEmpty ? root.lastComponent : path
         switch kind {
         case .member(let file, let offset):
-            let part = FilePart(file: try roots.tar(self.root), path: path, offset: offset, bytes: file.bytes ?? 0)
+            let part = FilePart(
+                file: try roots.tar(self.root), path: path, offset: offset, bytes: file.stamp?.bytes ?? 0)
             return SourceFile(
                 location: .part(part), identity: identity, relative: relative, planned: file.planned(BytePath([])))
         case .picture(let file):
@@ -155,7 +156,6 @@ extension PlannedSource {
 
 extension PlannedSource.File {
     fileprivate func planned(_ name: BytePath) -> Fingerprint.File? {
-        guard let bytes, let modified else { return nil }
-        return Fingerprint.File(name: name, bytes: bytes, modified: modified)
+        stamp.map { Fingerprint.File(name: name, $0) }
     }
 }

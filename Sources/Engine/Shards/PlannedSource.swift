@@ -8,17 +8,11 @@ struct PlannedSource: Equatable {
     struct File: Equatable {
         /// From the root, or from the folder of the set.
         let path: BytePath
-        let bytes: Int?
-        let modified: Int?
+        let stamp: FileStamp?
 
-        init(path: BytePath, _ status: FileStatus?) {
-            self.init(path: path, bytes: status?.bytes, modified: status?.modified)
-        }
-
-        init(path: BytePath, bytes: Int?, modified: Int?) {
+        init(path: BytePath, _ stamp: FileStamp?) {
             self.path = path
-            self.bytes = bytes
-            self.modified = modified
+            self.stamp = stamp
         }
     }
 
@@ -50,8 +44,8 @@ struct PlannedSource: Equatable {
 
     var bytes: Int {
         switch kind {
-        case .picture(let file), .member(let file, _): file.bytes ?? 0
-        case .set(_, let members): members.map { $0.bytes ?? 0 }.reduce(0, saturating)
+        case .picture(let file), .member(let file, _): file.stamp?.bytes ?? 0
+        case .set(_, let members): members.map { $0.stamp?.bytes ?? 0 }.reduce(0, saturating)
         case .problem: 0
         }
     }
@@ -75,7 +69,7 @@ extension PlannedSource {
     }
 
     private static func record(_ head: String, _ file: File) -> [UInt8] {
-        Array("\(head) \(file.bytes.map(String.init) ?? "-") \(file.modified.map(String.init) ?? "-") ".utf8)
+        Array("\(head) \(file.stamp.map { "\($0.bytes) \($0.modified)" } ?? "- -") ".utf8)
             + file.path.bytes + [0]
     }
 
@@ -102,7 +96,7 @@ private struct RecordReader {
         switch letter {
         case "P": return file().map { PlannedSource(root: root, kind: .picture($0)) }
         case "T":
-            guard let offset = number(), offset >= 0, let file = file(), let bytes = file.bytes, bytes >= 0 else {
+            guard let offset = number(), offset >= 0, let file = file(), let stamp = file.stamp, stamp.bytes >= 0 else {
                 return nil
             }
             return PlannedSource(root: root, kind: .member(file, offset: offset))
@@ -126,7 +120,9 @@ private struct RecordReader {
 
     private mutating func file() -> PlannedSource.File? {
         guard let bytes = word(), let modified = word(), let path = path() else { return nil }
-        return PlannedSource.File(path: path, bytes: Int(bytes), modified: Int(modified))
+        let numbers = (Int(bytes), Int(modified))
+        guard case (let bytes?, let modified?) = numbers else { return PlannedSource.File(path: path, nil) }
+        return PlannedSource.File(path: path, FileStamp(bytes: bytes, modified: modified))
     }
 
     private mutating func word() -> String? {

@@ -174,7 +174,7 @@ package final class ShardPlanner {
             let status =
                 try? folder.map { folder throws(SystemError) in try folder.status(name, followLinks: true) }
                 ?? source.location.status()
-            return PlannedSource.File(path: path, status)
+            return PlannedSource.File(path: path, status?.stamp)
         }
         if let problem = source.problem { return PlannedSource(root: root, kind: .problem(path, problem)) }
         guard let members = source.members else { return PlannedSource(root: root, kind: .picture(file(source, path))) }
@@ -212,7 +212,7 @@ package final class ShardPlanner {
                     passedOver[why, default: 0] += 1
                     continue
                 }
-                let file = PlannedSource.File(path: inner, bytes: member.bytes, modified: time)
+                let file = PlannedSource.File(path: inner, FileStamp(bytes: member.bytes, modified: time))
                 guard add(PlannedSource(root: root, kind: .member(file, offset: member.offset))) else { break }
             }
         } catch let damage as DamagedTar {
@@ -266,7 +266,8 @@ package final class ShardPlanner {
                 continue
             } else if case let name = path.lastComponent, isTaken(name) {
                 _ = add(
-                    PlannedSource(root: place(of: root), kind: .picture(PlannedSource.File(path: inner, status ?? nil)))
+                    PlannedSource(
+                        root: place(of: root), kind: .picture(PlannedSource.File(path: inner, (status ?? nil)?.stamp)))
                 )
             }
             if let failure { throw failure }

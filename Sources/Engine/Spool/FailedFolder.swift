@@ -90,29 +90,22 @@ package struct FailedFolder: Sendable {
     /// - Returns: why something was passed over, a sentence for each.
     /// - Throws: `SystemError` if the folder itself cannot be opened.
     private func walk(_ visit: (Found) -> Void) throws(SystemError) -> [SystemError] {
-        let root = try Directory(folder)
         var troubles: [SystemError] = []
-        var pending = [BytePath([])]
-        while let path = pending.popLast() {
-            do throws(SystemError) {
-                let folder = try root.folder(path)
-                let names = try DirectoryStream(folder)
-                while let name = try names.next().map({ BytePath($0) }) {
-                    guard let kind = try kind(of: name, in: folder) else { continue }
-                    if case .folder = kind { pending.append(path.appending(name)) }
-                    visit(Found(kind: kind, path: path.appending(name), folder: folder))
-                }
-            } catch {
-                if error.isAbsence { continue }
-                troubles.append(SystemError("look into '\(folder.appending(path).printable)'", code: error.code))
-            }
+        try Directory(folder).walk { path, error in
+            guard !error.isAbsence else { return }
+            troubles.append(SystemError("look into '\(folder.appending(path).printable)'", code: error.code))
+        } _: { entry throws(SystemError) in
+            guard let kind = try kind(of: entry) else { return .past }
+            visit(Found(kind: kind, path: entry.path, folder: entry.folder))
+            if case .folder = kind { return .into }
+            return .past
         }
         return troubles
     }
 
     /// - Returns: nil for the note of a source that is there, and for what is no file.
-    private func kind(of name: BytePath, in folder: Directory) throws(SystemError) -> Found.Kind? {
-        guard let status = try folder.status(name) else { return nil }
+    private func kind(of entry: FolderEntry) throws(SystemError) -> Found.Kind? {
+        let (name, folder, status) = (entry.name, entry.folder, entry.status)
         switch status.kind {
         // A set is a folder with a note of its own.
         case .directory: return try hasNote(name, in: folder) ? .source(bytes: nil) : .folder
@@ -240,7 +233,7 @@ package struct FailedFolder: Sendable {
             let original = try Directory(inbox).folder(path.directory).status(path.lastComponent)
             guard let original, original.kind == failed.kind else { return false }
             guard failed.kind == .directory else {
-                return failed.bytes == original.bytes && failed.modified == original.modified
+                return failed.stamp == original.stamp
             }
             return try isInInbox(Directory(folder).folder(source), path)
         } catch {
@@ -257,11 +250,7 @@ package struct FailedFolder: Sendable {
         let original = try Directory(inbox).folder(path)
         for member in contents.members {
             let status = try original.folder(member.path.directory).status(member.path.lastComponent)
-            guard let status, status.kind == .regular, status.bytes == member.status.bytes,
-                status.modified == member.status.modified
-            else {
-                return false
-            }
+            guard let status, status.kind == .regular, status.stamp == member.status.stamp else { return false }
         }
         return true
     }

@@ -61,12 +61,12 @@ package final class InboxLocks: Sendable {
         return try entry.asking.withLock { _ throws(SystemError) in
             if let lock = entry.lock { return lock }
             var (held, strangers): ([Directory], [BytePath]) = ([], [])
-            switch Self.lock(folder, LOCK_EX) {
+            switch Self.lock(folder) {
             case .locked: held.append(folder)
             case .impossible: return nil
             case .taken(by: .stranger): strangers.append(inbox)
             case .taken(by: let owner):
-                let isShared = flock(folder.file.descriptor, LOCK_SH | LOCK_NB) == 0
+                let isShared = folder.file.lock(isShared: true) == .locked
                 throw Self.refusal(inbox, owner, isShared ? "has an inbox inside of it" : "takes them")
             }
             try lockFolders(above: inbox, &held, &strangers)
@@ -87,7 +87,7 @@ package final class InboxLocks: Sendable {
             guard let folder = try? Directory(path), let status = try? folder.file.status(), status.mode & S_ISVTX == 0,
                 !isLocked(status.identity)
             else { continue }
-            switch Self.lock(folder, LOCK_SH) {
+            switch Self.lock(folder, isShared: true) {
             case .locked: held.append(folder)
             case .impossible: continue
             case .taken(by: .stranger): strangers.append(path)
@@ -104,11 +104,14 @@ package final class InboxLocks: Sendable {
         case taken(by: LockOwner)
     }
 
-    private static func lock(_ folder: Directory, _ kind: CInt) -> Locking {
+    private static func lock(_ folder: Directory, isShared: Bool = false) -> Locking {
         // Once more if whoever had it has let it go meanwhile, and so is not in the table.
         for isLast in [false, true] {
-            if flock(folder.file.descriptor, kind | LOCK_NB) == 0 { return .locked }
-            guard errno == EWOULDBLOCK else { return .impossible }
+            switch folder.file.lock(isShared: isShared) {
+            case .locked: return .locked
+            case .impossible: return .impossible
+            case .taken: break
+            }
             let owner = LockOwner(of: folder, by: .current, .current)
             if isLast || owner != .stranger { return .taken(by: owner) }
         }

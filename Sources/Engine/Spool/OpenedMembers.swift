@@ -11,32 +11,17 @@ struct OpenedMembers: Codable {
     private struct Member: Codable {
         /// From the set's folder.
         var path: [UInt8]
-        var device: UInt64
-        var inode: UInt64
-        var bytes: Int
-        var modified: Int
+        var version: FileVersion
     }
 
     private static let name = BytePath("opened")
     private static let mostBytes = 64 << 20
 
-    init(_ files: [BytePath: FileStatus]) {
-        members = files.map { path, status in
-            Member(
-                path: path.bytes, device: status.identity.device, inode: status.identity.inode, bytes: status.bytes,
-                modified: status.modified)
-        }
-    }
+    init(_ files: [BytePath: FileVersion]) { members = files.map { Member(path: $0.bytes, version: $1) } }
 
     /// By their paths from the set's folder.
-    var files: [BytePath: FileStatus] {
-        let files = members.map { member in
-            let identity = FileIdentity(device: member.device, inode: member.inode)
-            return (
-                BytePath(member.path),
-                FileStatus(identity: identity, bytes: member.bytes, modified: member.modified, changed: 0)
-            )
-        }
+    var files: [BytePath: FileVersion] {
+        let files = members.map { (BytePath($0.path), $0.version) }
         return Dictionary(files) { first, _ in first }.filter { $0.key.staysBelow }
     }
 

@@ -49,29 +49,21 @@ struct SetContents {
 
     /// - Parameter most: how many members it may have, and how many folders and other names.
     init(of root: Directory, ignored: IgnoredNames?, most: Int = OpenedSet.most) throws(SystemError) {
-        var pending = [BytePath([])]
-        while members.count <= most, folders.count + others.count <= most, let path = pending.popLast() {
-            let folder = try root.folder(path)
-            let stream = try DirectoryStream(folder)
-            while let name = try stream.next() {
-                guard members.count <= most, folders.count + others.count <= most else { break }
-                let entry = path.appending(BytePath(name))
-                if ignored?.contains(name) ?? false {
-                    others.append(entry)
-                    continue
-                }
-                guard let status = try folder.status(BytePath(name)) else { continue }
-                switch status.kind {
-                case .regular: members.append(Member(path: entry, status: status))
-                case .directory where entry.components.count >= FolderScan.deepest: excess = .depth
-                case .directory:
-                    folders.append(entry)
-                    pending.append(entry)
-                case .link, .other: others.append(entry)
-                }
+        var (members, folders, others, excess) = ([Member](), [BytePath](), [BytePath](), Excess?.none)
+        let isWhole = try root.walk { entry in
+            switch entry.status.kind {
+            case _ where ignored?.contains(entry.name.bytes) ?? false: others.append(entry.path)
+            case .regular: members.append(Member(path: entry.path, status: entry.status))
+            case .directory where entry.path.components.count >= FolderScan.deepest: excess = .depth
+            case .directory:
+                folders.append(entry.path)
+                return .into
+            case .link, .other: others.append(entry.path)
             }
+            return members.count > most || folders.count + others.count > most ? .end : .past
         }
-        if members.count > most || folders.count + others.count > most { excess = .count }
+        if !isWhole { excess = .count }
+        (self.members, self.folders, self.others, self.excess) = (members, folders, others, excess)
         members.sort { $0.path.precedes($1.path) }
     }
 

@@ -79,44 +79,28 @@ struct ShelfPruning {
     }
 
     private func recordNew(in root: Directory, now: Int, _ outcome: inout Outcome) throws {
-        var pending = [BytePath([])]
-        while let path = pending.popLast() {
-            do {
-                pending += try recordNew(in: path, of: root, now: now, &outcome)
-            } catch let error as SystemError {
-                outcome.passOver(error, "look into '\(path.printable)'")
-            }
-        }
-    }
-
-    /// - Returns: the folders in it that are no sets.
-    private func recordNew(
-        in path: BytePath, of root: Directory, now: Int, _ outcome: inout Outcome
-    ) throws -> [BytePath] {
-        let folder = try root.folder(path)
-        let names = try DirectoryStream(folder)
         var found: [(path: BytePath, status: FileStatus)] = []
-        var folders: [BytePath] = []
-        while let name = try names.next().map({ BytePath($0) }) {
-            let entry = path.appending(name)
+        var failure: (any Error)?
+        try root.walk { path, error in
+            outcome.passOver(error, "look into '\(path.printable)'")
+        } _: { entry in
             do throws(SystemError) {
-                guard try !FailureNote.isNote(name, in: folder), let status = try folder.status(name) else { continue }
-                switch status.kind {
-                case .regular: found.append((entry, status))
-                case .directory where try isSet(folder.folder(name)): found.append((entry, status))
-                case .directory: folders.append(entry)
+                guard try !FailureNote.isNote(entry.name, in: entry.folder) else { return .past }
+                switch entry.status.kind {
+                case .directory where try !isSet(entry.folder.folder(entry.name)): return .into
+                case .regular, .directory: found.append((entry.path, entry.status))
                 case .link, .other: break
                 }
             } catch {
-                outcome.passOver(error, "look at '\(entry.printable)'")
+                outcome.passOver(error, "look at '\(entry.path.printable)'")
             }
-            if found.count == Self.itemsAtOnce {
-                try add(found, in: root, now: now, &outcome)
-                found = []
-            }
+            guard found.count == Self.itemsAtOnce else { return .past }
+            do { try add(found, in: root, now: now, &outcome) } catch { failure = error }
+            found = []
+            return failure == nil ? .past : .end
         }
+        if let failure { throw failure }
         try add(found, in: root, now: now, &outcome)
-        return folders
     }
 
     /// A set is the first folder from above that has files in it.
@@ -134,27 +118,13 @@ struct ShelfPruning {
         var new: [ShelvedItem] = []
         for (path, status) in found where known[path] != status.changed {
             do throws(SystemError) {
-                let bytes = status.kind == .directory ? try bytes(in: root.folder(path)) : status.bytes
+                let bytes = status.kind == .directory ? try root.folder(path).bytesBelow() : status.bytes
                 new.append(ShelvedItem(path: path, changed: status.changed, bytes: bytes))
             } catch {
                 outcome.passOver(error, "look into '\(path.printable)'")
             }
         }
         try record.add(new, since: now)
-    }
-
-    private func bytes(in root: Directory) throws(SystemError) -> Int {
-        var (sum, pending) = (0, [BytePath([])])
-        while let path = pending.popLast() {
-            let folder = try root.folder(path)
-            let names = try DirectoryStream(folder)
-            while let name = try names.next().map({ BytePath($0) }) {
-                guard let status = try folder.status(name) else { continue }
-                if status.kind == .directory { pending.append(path.appending(name)) }
-                if status.kind == .regular { sum += status.bytes }
-            }
-        }
-        return sum
     }
 
     // MARK: - Removing

@@ -70,7 +70,7 @@ struct Snapshot {
     }
 
     private static func isSame(_ one: SetContents.Member, _ other: SetContents.Member) -> Bool {
-        one.path == other.path && one.status.hasSameContent(as: other.status)
+        one.path == other.path && one.status.version == other.status.version
     }
 
     private func copy(_ member: SetContents.Member, from: Directory, to: Directory, as name: BytePath)
@@ -78,7 +78,7 @@ struct Snapshot {
     {
         guard member.status.bytes <= largest else { return try link(member, from: from, to: to, as: name) }
         let original = try from.opening(member.path.lastComponent)
-        guard try original.status().hasSameContent(as: member.status) else { throw Self.changed }
+        guard try original.status().version == member.status.version else { throw Self.changed }
         try to.copying(original, as: name, isDurable: true)
     }
 
@@ -160,7 +160,7 @@ extension Directory {
         }
         let copy = try making(name)
         try copy.fill(from: original)
-        guard try original.status().hasSameContent(as: FileStatus(before)),
+        guard try original.status().version == FileStatus(before).version,
             try copy.status().bytes == FileStatus(before).bytes
         else {
             throw SystemError("copy the source: somebody still writes to it", code: EBUSY)
@@ -178,9 +178,7 @@ extension Job {
     /// the machine.
     /// - Parameter status: of a set, with the digest of its members, as `SourceLook` gives it.
     func isObserved(_ status: FileStatus) -> Bool {
-        let now = ObservedFile(status)
-        return status.kind == (isSet ? .directory : .regular) && now.inode == observed.inode
-            && now.bytes == observed.bytes
-            && now.modified == observed.modified
+        status.kind == (isSet ? .directory : .regular) && status.identity.inode == observed.identity.inode
+            && status.stamp == observed.stamp
     }
 }

@@ -245,7 +245,7 @@ extension Spool {
 
     /// A set is compared by its folder alone here; its members are compared when they are opened.
     func isSame(_ now: FileStatus, _ job: Job) -> Bool {
-        job.isSet ? now.kind == .directory && now.identity.inode == job.observed.inode : job.isObserved(now)
+        job.isSet ? now.kind == .directory && now.identity.inode == job.observed.identity.inode : job.isObserved(now)
     }
 
     /// Whether the source in a job's folder may be a copy of an original on a mount below the inbox.
@@ -258,27 +258,23 @@ extension Spool {
     /// Whether a file may be a copy of an original on another file system. Device numbers can also change when the
     /// machine restarts.
     func isFromElsewhere(_ source: FileStatus, _ job: Job) -> Bool {
-        !job.keepsOriginal && hasContent(source, of: job) && source.identity.device != job.observed.device
+        !job.keepsOriginal && hasContent(source, of: job) && source.identity.device != job.observed.identity.device
     }
 
     /// A file is as large and as old as a job's original.
-    private func hasContent(_ source: FileStatus, of job: Job) -> Bool {
-        !job.isSet && source.kind == .regular && source.bytes == job.observed.bytes
-            && source.modified == job.observed.modified
+    func hasContent(_ source: FileStatus, of job: Job) -> Bool {
+        !job.isSet && source.kind == .regular && source.stamp == job.observed.stamp
     }
 
     /// Whether a job's folder holds its source. A copy has to be as large and as old as its original was.
     func isComplete(_ job: Job, in folder: Directory) throws(SystemError) -> Bool {
         guard let source = try folder.status(Self.source) else { return false }
         guard job.keepsOriginal else { return true }
-        guard job.isSet else {
-            return source.kind == .regular && source.bytes == job.observed.bytes
-                && source.modified == job.observed.modified
-        }
+        guard job.isSet else { return hasContent(source, of: job) }
         guard source.kind == .directory else { return false }
         if try SetContents.Excess.marked(in: folder) != nil { return true }
         let contents = try SetContents(of: folder.folder(Self.source), ignored: nil)
-        return !contents.members.isEmpty && contents.bytes == job.observed.bytes
+        return !contents.members.isEmpty && contents.bytes == job.observed.stamp.bytes
     }
 
     private func writeOrigin(of job: Job, in folder: Directory) throws(SystemError) {

@@ -47,7 +47,7 @@ extension Spool {
             throw StillWritten()
         }
         let opened = try readable(Self.source, name: job.path.lastComponent, in: folder, limits)
-        noteOpened([BytePath([]): opened.status], of: job.id)
+        noteOpened([BytePath([]): opened.status.version], of: job.id)
         return SourceFile(
             location: .below(folder, opened.path), identity: inbox.appending(job.path), relative: job.path)
     }
@@ -69,7 +69,7 @@ extension Spool {
         guard !pictures.isEmpty else {
             throw Failure(.empty, stage: "read", "expected a folder with pictures, found none in it")
         }
-        var files: [BytePath: FileStatus] = [:]
+        var files: [BytePath: FileVersion] = [:]
         var members: [SourceFile] = []
         for member in pictures {
             let relative = job.path.appending(member.path)
@@ -77,7 +77,7 @@ extension Spool {
             let opened = try Self.naming(member.path) {
                 try readable(path, name: member.path.lastComponent, in: folder, limits)
             }
-            files[member.path] = opened.status
+            files[member.path] = opened.status.version
             members.append(
                 SourceFile(
                     location: .below(folder, opened.path), identity: inbox.appending(relative), relative: relative))

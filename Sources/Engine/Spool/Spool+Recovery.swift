@@ -209,9 +209,8 @@ extension Spool {
     /// own.
     private func isPutAway(_ found: FileStatus, _ job: Job) -> Bool {
         guard job.keepsOriginal || isFromElsewhere(found, job) else {
-            return found.identity.inode == job.observed.inode
+            return found.identity.inode == job.observed.identity.inode
         }
-        guard !job.isSet else { return found.kind == .directory }
-        return found.kind == .regular && found.bytes == job.observed.bytes && found.modified == job.observed.modified
+        return job.isSet ? found.kind == .directory : hasContent(found, of: job)
     }
 }

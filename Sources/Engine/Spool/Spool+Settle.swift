@@ -39,7 +39,7 @@ extension Spool {
             }
         } else {
             let isOriginal = try job.isObserved(source) ? true : isCopied(source, job, in: folder)
-            let isRendered = opened(job.id)?[BytePath([])].map { $0.hasSameContent(as: source) } ?? isOriginal
+            let isRendered = opened(job.id)?[BytePath([])].map { $0 == source.version } ?? isOriginal
             guard isRendered else { return try moveToDone(job, from: folder) + synced }
             try folder.remove(Self.source)
         }
@@ -65,14 +65,14 @@ extension Spool {
         guard let opened else { return false }
         if let doomed = try folder.status(Self.doomed) {
             // An earlier attempt got no further.
-            if opened.values.contains(where: doomed.hasSameContent) {
+            if opened.values.contains(doomed.version) {
                 try folder.remove(Self.doomed)
             } else {
                 try recover(Self.doomed, of: job.id, from: folder)
             }
         }
         let set = try folder.folder(Self.source)
-        for (member, status) in opened { try remove(member, status, of: set, job: folder) }
+        for (member, version) in opened { try remove(member, version, of: set, job: folder) }
         // The mark that the set is complete has done its work.
         if let mark = try set.status(BytePath(SourceLook.doneMark)), mark.kind == .regular, mark.bytes == 0 {
             try set.remove(BytePath(SourceLook.doneMark))
@@ -107,13 +107,13 @@ extension Spool {
 
     /// Removes a member if it is what was rendered. Whoever dropped the set may still exchange files in it, but not in
     /// the job's folder.
-    private func remove(_ member: BytePath, _ rendered: FileStatus, of set: Directory, job: Directory)
+    private func remove(_ member: BytePath, _ rendered: FileVersion, of set: Directory, job: Directory)
         throws(SystemError)
     {
         let above: Directory
         do throws(SystemError) {
             above = try set.folder(member.directory)
-            guard let now = try above.status(member.lastComponent), now.hasSameContent(as: rendered) else { return }
+            guard let now = try above.status(member.lastComponent), now.version == rendered else { return }
         } catch {
             if error.isAbsence { return }
             throw error
@@ -125,7 +125,7 @@ extension Spool {
             guard error.isAbsence else { throw error }
         }
         guard let doomed = try job.status(Self.doomed) else { return }
-        if doomed.hasSameContent(as: rendered) { return try job.remove(Self.doomed) }
+        if doomed.version == rendered { return try job.remove(Self.doomed) }
         _ = try VersionedName.move(Self.doomed, from: job, to: above, as: member.lastComponent)
     }
 

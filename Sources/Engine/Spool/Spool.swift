@@ -23,7 +23,7 @@ package final class Spool: Sendable {
         var elsewhere: [JobID: SpoolFolders] = [:]
         /// The files that were handed out for rendering, as they were, by their paths from the set's folder (empty for
         /// a picture).
-        var opened: [JobID: [BytePath: FileStatus]] = [:]
+        var opened: [JobID: [BytePath: FileVersion]] = [:]
     }
 
     // What a job's folder holds.
@@ -55,12 +55,13 @@ package final class Spool: Sendable {
     init(_ location: SpoolLocation, inbox: BytePath, name: String, calls: NameCalls) throws(SystemError) {
         (self.inbox, self.location, self.calls) = (inbox, location, calls)
         own = try Self.folders(location, inbox: inbox, name: BytePath(name), calls)
-        do throws(SystemError) {
-            lock = own.isShared ? try own.open(.work).locking(SpoolFolders.lock) : nil
-        } catch {
-            guard error.code == EWOULDBLOCK else { throw error }
+        lock = own.isShared ? try own.open(.work).openingLock(SpoolFolders.lock) : nil
+        switch lock?.lock() {
+        case .locked, nil: break
+        case .taken:
             let reason = "another imagemill watch works there; stop one of the two, or give each an inbox of its own"
-            throw SystemError("use '\(own.path(.work).printable)'", code: error.code, because: reason)
+            throw SystemError("use '\(own.path(.work).printable)'", code: EWOULDBLOCK, because: reason)
+        case .impossible(let code): throw SystemError("lock '\(own.path(.work).printable)'", code: code)
         }
     }
 
@@ -114,8 +115,8 @@ package final class Spool: Sendable {
     /// The folders in which a job's folder is.
     func folders(of id: JobID) -> SpoolFolders { state.withLock { $0.elsewhere[id] } ?? own }
 
-    func noteOpened(_ files: [BytePath: FileStatus], of id: JobID) { state.withLock { $0.opened[id] = files } }
-    func opened(_ id: JobID) -> [BytePath: FileStatus]? { state.withLock { $0.opened[id] } }
+    func noteOpened(_ files: [BytePath: FileVersion], of id: JobID) { state.withLock { $0.opened[id] = files } }
+    func opened(_ id: JobID) -> [BytePath: FileVersion]? { state.withLock { $0.opened[id] } }
 
     func forget(_ id: JobID) {
         state.withLock { state in

@@ -154,9 +154,8 @@ package final class JobRunner {
         var (hasAskedTwice, stops) = (false, 0)
         while true {
             do {
-                attempt.outputs = try maker.make(
-                    &attempt.work, opened: opened, settings: route.render, alone: isAlone
-                ) { candidates in
+                let task = SourceTask(source: source, opened: opened, settings: route.render, isAlone: isAlone)
+                attempt.outputs = try maker.make(&attempt.work, task) { candidates in
                     attempt.candidates = candidates
                     try maker.onFiles { try attempt.takeNames(site) }
                     return attempt.allocation?.names ?? []

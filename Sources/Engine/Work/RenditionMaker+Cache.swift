@@ -7,17 +7,17 @@ extension RenditionMaker {
     /// What the cache has, if it has every rendition; no worker is asked.
     /// - Returns: nil if something must be made.
     func cachedOutputs(
-        _ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, names choose: NameChoice
+        _ work: inout SourceWork, _ task: SourceTask, names choose: NameChoice
     ) throws -> [StagedFile]? {
+        let (opened, settings) = (task.opened, task.settings)
         guard let cache = settings.cache, !settings.isDryRun else { return nil }
-        if work.cached == nil { work.cached = try lookUp(&work, opened: opened, settings: settings, in: cache) }
+        if work.cached == nil { work.cached = try lookUp(&work, task, in: cache) }
         guard let cached = work.cached, let facts = cached.facts, let planner = cachePlanner(settings) else {
             return nil
         }
         // A plan that fails here fails again with the facts of the source itself.
         let input = facts.input(work.source.name)
-        let texts = try texts(
-            on: input, of: work.source, opened: opened, settings: settings, hash: work.report.source.sha256)
+        let texts = try texts(on: input, of: task, hash: work.report.source.sha256)
         guard let plan = try? input.plan(by: input.planner(planner, saying: texts)), let sizes = cached.sizes(of: plan)
         else {
             return nil
@@ -26,7 +26,7 @@ extension RenditionMaker {
         let known = plan.with(sizes: sizes)
         work.report.source.describe(input, opened)
         work.report.warnings = opened.warnings(work.source.name) + plan.warnings
-        let names = try names(for: known, of: input, &work, opened: opened, settings: settings, by: choose)
+        let names = try names(for: known, of: input, &work, task, by: choose)
         work.report.renditions = zip(known.renditions, names).map(Self.entry)
         let outputs = try stage(names, settings)
         let filled = try filled(outputs, plan, from: &work.cached)
@@ -37,16 +37,17 @@ extension RenditionMaker {
     }
 
     private func lookUp(
-        _ work: inout SourceWork, opened: OpenedInput, settings: RenderSettings, in cache: PipelineCache
+        _ work: inout SourceWork, _ task: SourceTask, in cache: PipelineCache
     ) throws -> CachedJob {
+        let (name, opened) = (task.source.name, task.opened)
         let digest = try opened.sha256()
         work.report.source.sha256 = digest
-        var own = [("thumbnail", thumbnail(of: work.source, opened: opened, settings: settings).map { json($0) } ?? "")]
-        if settings.pipeline.file.texts.contains(where: \.needsName) {
-            own.append(("texts", json([work.source.name.path.text, opened.modificationDate])))
+        var own = [("thumbnail", task.thumbnail.map { json($0) } ?? "")]
+        if task.settings.pipeline.file.texts.contains(where: \.needsName) {
+            own.append(("texts", json([name.path.text, opened.modificationDate])))
         }
         return CachedJob(
-            cache, source: digest, pixelsPerPoint: work.source.name.pixelsPerPoint, own: own, formats: opened.formats)
+            cache, source: digest, pixelsPerPoint: name.pixelsPerPoint, own: own, formats: opened.formats)
     }
 
     /// Reports renditions that came from the cache.
@@ -64,7 +65,7 @@ extension RenditionMaker {
 
     /// Keeps what was made.
     func keep(
-        _ result: RenderResult, wanted: [Int], outputs: [StagedFile], plan: SourcePlan, input: ProbedInput,
+        _ result: RenderResult, of rendering: Rendering, wanted: [Int], outputs: [StagedFile],
         for work: inout SourceWork
     ) {
         guard let cached = work.cached else { return }
@@ -72,8 +73,8 @@ extension RenditionMaker {
             guard let digest = try? Digest.of(outputs[index].file) else { continue }
             work.report.renditions[index].sha256 = digest
             cached.keep(
-                plan.renditions[index], in: outputs[index].file, digest: digest,
-                facts: CachedFacts(input, size: said, warnings: result.warnings))
+                rendering.plan.renditions[index], in: outputs[index].file, digest: digest,
+                facts: CachedFacts(rendering.input, size: said, warnings: result.warnings))
         }
     }
 }

@@ -26,7 +26,7 @@ extension RenditionMaker {
     private func single(_ source: SourceFile, _ settings: RenderSettings) throws -> StagedFile {
         var work = SourceWork(source, pipeline: settings.pipeline.file.name)
         let opened = try work.open(settings.limits)
-        let staged = try make(&work, opened: opened, settings: settings) { candidates in
+        let staged = try make(&work, SourceTask(source: source, opened: opened, settings: settings)) { candidates in
             try planned { () throws(PlanFailure) in try candidates(1) }
         }
         guard let file = staged.first, staged.count == 1 else {

@@ -34,7 +34,7 @@ struct SourceWork {
             return
         }
         report = SourceReport(status: .failed, pipeline: route.render.pipeline.file.name, source: job.path)
-        report.source.bytes = job.observed.bytes
+        report.source.bytes = job.observed.stamp.bytes
         report.inbox = route.inbox
         report.attempt = max(1, job.progress.attempts)
     }

@@ -50,7 +50,7 @@ import Testing
         let ids = JobNames()
         func endedJob(_ store: SQLiteLedger, expecting: Bool) throws -> JobID {
             let id = ids.next()
-            let observed = ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4)
+            let observed = FileVersion(device: 1, inode: 2, bytes: 3, modified: 4)
             _ = try store.offer([NewJob(id: id, inbox: "in", path: BytePath("a"), observed: observed)])
             let request = TakeRequest(inbox: "in", limit: 1, lightBytes: 9, owner: "me", lease: 1000, recipe: "r")
             let lease = try #require(try store.take(request).first)

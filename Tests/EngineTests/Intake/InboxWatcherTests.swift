@@ -329,7 +329,7 @@ private final class WatchedFolder: Sendable {
         let first = try await inbox.wait { !$0.ready.isEmpty }.ready
         #expect(first.map(\.path.text) == ["locked.png"])
         inbox.watcher.answer(
-            path: first[0].path, observed: ObservedFile(first[0].status), .blocked(SystemError("move", code: EACCES)))
+            path: first[0].path, observed: first[0].status.version, .blocked(SystemError("move", code: EACCES)))
         #expect(try await inbox.names(2) == ["locked.png", "locked.png"])
     }
 

@@ -44,7 +44,7 @@ import Testing
         #expect(offers(&tracker, at: at(0), ["a": file()]) == ["a"])
         // Somebody opens it for writing and closes it; before it is looked at, the offer is turned down.
         tracker.record(.finished, BytePath("a"), at: at(1))
-        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .later(.seconds(1)), at: at(1))
+        tracker.answered(BytePath("a"), observed: file().version, with: .later(.seconds(1)), at: at(1))
         #expect(offers(&tracker, at: at(1), ["a": file()]) == ["a"])
     }
 
@@ -126,7 +126,7 @@ import Testing
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         #expect(offers(&tracker, at: at(0), ["a": file()]) == ["a"])
-        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .taken, at: at(1))
+        tracker.answered(BytePath("a"), observed: file().version, with: .taken, at: at(1))
         #expect(tracker.count == 0 && tracker.counts == TrackerCounts())
     }
 
@@ -151,13 +151,13 @@ import Testing
         tracker.record(.finished, BytePath("a"), at: at(0))
         #expect(offers(&tracker, at: at(0), ["a": file(1)]) == ["a"])
         tracker.record(.appeared, BytePath("a"), at: at(1))
-        tracker.answered(BytePath("a"), observed: ObservedFile(file(1)), with: .taken, at: at(1.5))
+        tracker.answered(BytePath("a"), observed: file(1).version, with: .taken, at: at(1.5))
         #expect(tracker.count == 1)
         #expect(offers(&tracker, at: at(1.5), ["a": file(2)]) == [])
         #expect(offers(&tracker, at: at(3.5), ["a": file(2)]) == ["a"])
-        tracker.answered(BytePath("a"), observed: ObservedFile(file(1)), with: .changed, at: at(4))
+        tracker.answered(BytePath("a"), observed: file(1).version, with: .changed, at: at(4))
         #expect(offers(&tracker, at: at(4), ["a": file(2)]) == [])
-        tracker.answered(BytePath("a"), observed: ObservedFile(file(2)), with: .taken, at: at(5))
+        tracker.answered(BytePath("a"), observed: file(2).version, with: .taken, at: at(5))
         #expect(tracker.count == 0)
     }
 
@@ -191,7 +191,7 @@ import Testing
         var pauses: [Double] = []
         for _ in 0..<14 {
             #expect(offers(&tracker, at: at(now), ["a": file()]) == ["a"])
-            tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .blocked(reason), at: at(now))
+            tracker.answered(BytePath("a"), observed: file().version, with: .blocked(reason), at: at(now))
             #expect(tracker.counts == TrackerCounts(blocked: 1))
             #expect(tracker.blocked(limit: 5).map(\.reason) == [reason])
             let next = Double((tracker.nextDue ?? .never).nanoseconds - at(0).nanoseconds) / 1e9
@@ -206,7 +206,7 @@ import Testing
         tracker.record(.finished, BytePath("a"), at: at(0))
         _ = offers(&tracker, at: at(0), ["a": file()])
         tracker.answered(
-            BytePath("a"), observed: ObservedFile(file()), with: .blocked(SystemError("move", code: EACCES)), at: at(1))
+            BytePath("a"), observed: file().version, with: .blocked(SystemError("move", code: EACCES)), at: at(1))
         tracker.record(.touched, BytePath("a"), at: at(1.1))
         #expect(offers(&tracker, at: at(1.1), ["a": file(changed: 6)]) == [])
         #expect(offers(&tracker, at: at(3.1), ["a": file(changed: 6)]) == ["a"])
@@ -235,7 +235,7 @@ import Testing
         for name in offered {
             let isBad = name.hasPrefix("bad")
             tracker.answered(
-                BytePath(name), observed: ObservedFile(files[name]!),
+                BytePath(name), observed: files[name]!.version,
                 with: isBad ? .blocked(SystemError("move", code: EACCES)) : .taken, at: at(now + 2))
         }
         return offered
@@ -313,7 +313,7 @@ import Testing
             found = offers(&tracker, at: at(now), ["a": set(7)])
             if found == ["a"] {
                 tracker.answered(
-                    BytePath("a"), observed: ObservedFile(set(7)), with: .blocked(SystemError("move", code: EACCES)),
+                    BytePath("a"), observed: set(7).version, with: .blocked(SystemError("move", code: EACCES)),
                     at: at(now))
                 pauses.append(now - blocked)
                 blocked = now
@@ -347,7 +347,7 @@ import Testing
         #expect(offers(&tracker, at: at(now), ["a": set(7)]) == ["a"])
         // A scan that saw everything did not see it: it is looked at, though it is not time yet.
         tracker.answered(
-            BytePath("a"), observed: ObservedFile(set(7)), with: .blocked(SystemError("move", code: EACCES)),
+            BytePath("a"), observed: set(7).version, with: .blocked(SystemError("move", code: EACCES)),
             at: at(now))
         tracker.beginScan()
         tracker.endScan(at: at(now + 0.1))
@@ -375,8 +375,8 @@ import Testing
         tracker.record(.finished, BytePath("a"), at: at(0))
         #expect(offers(&tracker, at: at(0), ["a": file()]) == ["a"])
         // The queue has a job of that path under way, which ends before the source is offered again.
-        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .later(.seconds(1)), at: at(0))
-        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .taken, at: at(0.5))
+        tracker.answered(BytePath("a"), observed: file().version, with: .later(.seconds(1)), at: at(0))
+        tracker.answered(BytePath("a"), observed: file().version, with: .taken, at: at(0.5))
         #expect(offers(&tracker, at: at(1), ["a": file()]) == ["a"])
     }
 
@@ -384,7 +384,7 @@ import Testing
         var tracker = SourceTracker(times: SettleTimes())
         tracker.record(.finished, BytePath("a"), at: at(0))
         _ = offers(&tracker, at: at(0), ["a": file()])
-        tracker.answered(BytePath("a"), observed: ObservedFile(file()), with: .later(.seconds(5)), at: at(1))
+        tracker.answered(BytePath("a"), observed: file().version, with: .later(.seconds(5)), at: at(1))
         #expect(tracker.counts == TrackerCounts(ready: 1), "it is complete all the time")
         #expect(offers(&tracker, at: at(5.9), ["a": file()]) == [])
         #expect(offers(&tracker, at: at(6), ["a": file()]) == ["a"])

@@ -35,7 +35,7 @@ import Testing
             for source in loop.turn().ready {
                 names.insert(source.path)
                 if removes { FileSystem.remove(BytePath(folder.path("in")).appending(source.path)) }
-                loop.answered(source.path, observed: ObservedFile(source.status), with: .taken)
+                loop.answered(source.path, observed: source.status.version, with: .taken)
             }
         }
         return names
@@ -92,7 +92,7 @@ import Testing
             let end = Moment.now + .seconds(60)
             while Moment.now < end {
                 guard let source = loop.turn().ready.first else { continue }
-                loop.answered(source.path, observed: ObservedFile(source.status), with: .blocked(blocked))
+                loop.answered(source.path, observed: source.status.version, with: .blocked(blocked))
                 return .now
             }
             return nil
@@ -236,11 +236,10 @@ import Testing
         let loop = try loop()
         #expect(offeredOnce(loop)?.path == BytePath("f0.jpg"))
         loop.answered(
-            BytePath("f0.jpg"), observed: ObservedFile(device: 1, inode: 2, bytes: 3, modified: 4), with: .taken)
+            BytePath("f0.jpg"), observed: FileVersion(device: 1, inode: 2, bytes: 3, modified: 4), with: .taken)
         #expect(loop.turn().ready.isEmpty && loop.status.counts == TrackerCounts(ready: 1))
         let found = try #require(try FileSystem.status(BytePath(folder.path("in/f0.jpg"))))
-        let observed = ObservedFile(
-            device: found.identity.device, inode: found.identity.inode, bytes: found.bytes, modified: found.modified)
+        let observed = found.version
         loop.answered(BytePath("f0.jpg"), observed: observed, with: .later(.zero))
         #expect(offeredOnce(loop)?.path == BytePath("f0.jpg"))
         loop.answered(BytePath("f0.jpg"), observed: observed, with: .taken)

@@ -90,7 +90,7 @@ final class StandingWatch: Sendable {
         let start = Moment.now
         let known = entries.withLock { $0[inbox]?.found?.failures }
         var found = Standing(failures: StandingFailures(failed, describing: Self.described, known: known))
-        for folder in folders { found.bytes[folder.name] = try? bytes(in: Directory(folder.path)) }
+        for folder in folders { found.bytes[folder.name] = try? Directory(folder.path).bytesBelow() }
         found.disks = disks.compactMap { disk in
             DiskSpace(of: disk.path).map { Standing.Disk(role: disk.role, path: disk.path, space: $0) }
         }
@@ -103,22 +103,5 @@ final class StandingWatch: Sendable {
             let next: Moment = entry.isStale ? .now + .milliseconds(took * Self.staleShare) : .now + pause
             entries[inbox] = Entry(found: found, revision: revision, next: next)
         }
-    }
-
-    /// The sizes of all files together. No link is followed.
-    private func bytes(in root: Directory) throws -> Int {
-        var (sum, pending) = (0, [BytePath([])])
-        while let path = pending.popLast() {
-            let folder = try root.folder(path)
-            let names = try DirectoryStream(folder)
-            while let name = try names.next().map({ BytePath($0) }) {
-                switch try folder.status(name) {
-                case let status? where status.kind == .directory: pending.append(path.appending(name))
-                case let status? where status.kind == .regular: sum += status.bytes
-                default: break
-                }
-            }
-        }
-        return sum
     }
 }

@@ -1,0 +1,94 @@
+// The look at a source before it is planned: its header, and what stages must see of its pixels.
+import Messages
+import Pipeline
+import System
+
+extension RenditionMaker {
+    func probe(_ task: SourceTask) throws -> ProbedInput {
+        switch task.opened {
+        case .picture(let picture):
+            // A set has no metadata of its own that a text could say.
+            let words = task.settings.pipeline.file.texts.contains(where: \.needsMetadata)
+            return .picture(try probe(picture, of: task, words: words), task.source.name)
+        case .set(let set):
+            var members: [MemberFacts] = []
+            var failed = FailedMembers()
+            for (index, source) in set.sources.enumerated() {
+                let member = try onFiles { () throws(Failure) in try set.open(index) }
+                do {
+                    let facts = try memberNamed(source) { try probe(member, of: task) }
+                    members.append(MemberFacts(name: source.location.name, facts: facts))
+                } catch let failure as Failure {
+                    try failed.note(failure, source)
+                }
+            }
+            try failed.check()
+            return .set(members)
+        }
+    }
+
+    /// Says which member it is that failed; a worker's death is no member's fault.
+    private func memberNamed(_ member: SourceFile, _ work: () throws -> SourceFacts) throws -> SourceFacts {
+        do {
+            return try work()
+        } catch let failure as Failure {
+            return try namingMember(member) { () throws(Failure) in throw failure }
+        }
+    }
+
+    /// Works on a source, and does not blame it if this system has no decoder for it.
+    func readably<Value>(_ opened: OpenedInput, _ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let failure as Failure where failure.code == .corrupt || failure.code == .setMemberFailed {
+            let missing = Set(opened.formats).filter(\.mayBeMissing).first { (try? worker.canRead($0)) == false }
+            throw missing.map {
+                Failure(.unsupportedFormat, stage: failure.stage, $0.missingDecoder, detail: failure.detail)
+            } ?? failure
+        }
+    }
+
+    private func probe(_ opened: OpenedSource, of task: SourceTask, words: Bool = false) throws -> SourceFacts {
+        let settings = task.settings
+        do {
+            let facts = try settings.memory.holding(task.isAlone ? settings.memory.total : 0) {
+                try worker.slot.facts(of: opened, page: settings.pipeline.file.page, words: words, settings.limits)
+            }
+            try opened.checkStructure(facts, settings.limits)
+            return facts
+        } catch let failure as Failure {
+            throw opened.refined(failure)
+        }
+    }
+
+    /// What stages must see before the plan is known, measured on the whole picture. Its memory is given back
+    /// meanwhile: a source that waits for its names must not hold any.
+    /// - Returns: also the bytes that the worker was expected to need for it at most.
+    func measurements(
+        of input: ProbedInput, _ texts: TextValues?, _ known: WorkerSlot.Known, _ task: SourceTask
+    ) throws -> ([StageMeasurement], memory: Int) {
+        let settings = task.settings
+        guard known.planner.needsMeasurement, !settings.isDryRun else { return ([], 0) }
+        let bound = try planned { () throws(PlanFailure) in
+            try input.plan(by: input.planner(known.planner, saying: texts))
+        }
+        try checkMemory(bound.memory, settings.limits)
+        let message = RenderMessage(pipeline: known.number, source: input.message, texts: texts)
+        let memory = ReservedMemory(bound.memory, of: settings.memory, alone: task.isAlone)
+        return try settings.memory.holding(memory.reserved) {
+            (
+                try worker.slot.measurements(
+                    message, known.planner, of: task.opened, within: bound.time, memory: memory),
+                bound.memory
+            )
+        }
+    }
+
+    func checkMemory(_ memory: Int, _ limits: Limits) throws(Failure) {
+        guard memory <= limits.maximumMemory else {
+            let message =
+                "rendering would need up to \(memory >> 20) MiB; the budget is \(limits.maximumMemory >> 20) MiB (max-memory)"
+            throw Failure(.tooMuchMemory, stage: "read", message)
+        }
+    }
+}

@@ -3,7 +3,7 @@
 // before the library; see docs/decisions/0043.
 #include <stdint.h>
 
-// What ICU itself builds as `stubdata`: the header that it checks, and a table of contents that is empty.
+// The layout of ICU's own `stubdata`: the header that ICU checks, and an empty table of contents.
 struct Data {
     uint16_t headerSize;
     uint8_t magic[2];

@@ -160,7 +160,7 @@ static int read_rows(CJPEGDecoder *opaque, int width, uint8_t *rows, size_t stri
     if (setjmp(decoder->trap.fault)) return -1;
     for (int y = 0; y < count; y++) {
         uint8_t *row = rows + stride * (size_t) y;
-        // What is not wanted may lie where the next row goes.
+        // The bytes after the wanted ones may lie where the next row goes.
         const int has_room = made == wanted || (y + 1 < count && made <= stride + wanted);
         JSAMPROW place = has_room ? row : decoder->row;
         if (lib.jpeg_read_scanlines(jpeg, &place, 1) != 1) return -1;

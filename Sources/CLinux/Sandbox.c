@@ -89,8 +89,8 @@ int clinux_forbid_files(const char *const *readable_folders)
     return result;
 }
 
-// What decoding, encoding, memory, threads, clocks and the worker's open files need. Everything else answers ENOSYS,
-// which libraries take for an old kernel.
+// The calls that decoding, encoding, memory, threads, clocks and the worker's open files need. All others answer
+// ENOSYS, which libraries take for an old kernel.
 static const int allowed_calls[] = {
     // Open files.
     SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(write), SCMP_SYS(writev),
@@ -175,7 +175,7 @@ static int add_rules(scmp_filter_ctx filter, int may_read_files)
         if (!result) result = ALLOW_IF(filter, SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, writing_flags, 0));
         if (!result) result = ALLOW_IF(filter, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, writing_flags, 0));
     } else if (!result) {
-        // What fstat is on some systems.
+        // fstat is this call on some systems.
         result = add(filter, SCMP_ACT_TRAP, SCMP_SYS(newfstatat), 0, NULL);
         if (!result) result = ADD_ALL(filter, SCMP_ACT_ERRNO(EACCES), refused_opens);
     }

@@ -82,7 +82,7 @@ static inline bool cpango_has_family(const cpango_fonts *fonts, const char *fami
 // Which of their points the lines have below each other. They begin on the right if they are read from there.
 typedef enum { CPANGO_BEGINNING, CPANGO_MIDDLE, CPANGO_END } cpango_align;
 
-// What is to be laid out. Lengths are in pixels.
+// A request to lay out a text. Lengths are in pixels.
 typedef struct cpango_request {
     // UTF-8 that ends with a NUL.
     const char *text;
@@ -396,9 +396,9 @@ static inline bool cpango_draw(
     GSList *line = pango_layout_get_lines_readonly(text->layout);
     for (int i = 0; i < text->lines && line; i++, line = line->next) {
         double top = y + i * text->line_height;
-        // What is outside of the mask costs nothing.
+        // A line outside of the mask costs nothing.
         if (top > height + text->line_height || top < -2 * text->line_height) continue;
-        // What an ellipsis is too wide by is on its left, and so before the line, if that is read from the right.
+        // The excess width of an ellipsis is on its left, and so before a line that is read from the right.
         bool isFromRight = pango_layout_line_get_resolved_direction(line->data) == PANGO_DIRECTION_RTL;
         double before = isFromRight ? cpango_ellipsis_room(line->data) : 0;
         cairo_move_to(cairo, x + cpango_line_start(text, line->data) - before, top + text->baseline);

@@ -7,7 +7,7 @@
 #include <vips/vips.h>
 #include <vips/vector.h>
 
-// What kind of value an operation's argument takes, read from its GParamSpec.
+// The kind of value that an operation's argument takes, read from its GParamSpec.
 typedef enum {
     CVIPS_KIND_BOOL,
     CVIPS_KIND_INT,
@@ -225,8 +225,8 @@ static inline void cvips_keep(VipsImage *image, void *kept, GDestroyNotify relea
     g_object_set_data_full(G_OBJECT(image), "imagemill-kept", kept, release);
 }
 
-// What a target that keeps its bytes in memory has got, once a saver has ended it. The caller's to unref; NULL if there
-// is none.
+// The bytes of a target that keeps them in memory, once a saver has ended it. The caller must unref them; NULL if there
+// are none.
 static inline VipsBlob *cvips_target_blob(VipsTarget *target)
 {
     VipsBlob *blob = NULL;

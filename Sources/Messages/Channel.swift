@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 package import System
 
-/// What can go wrong between supervisor and worker.
+/// The errors between supervisor and worker.
 package enum ChannelError: Error, Equatable {
     /// The other side closed the socket, usually by dying.
     case closed
@@ -17,7 +17,7 @@ package enum ChannelError: Error, Equatable {
     case silent
     /// The other side was stopped by a signal, and nobody has let it go on.
     case stopped
-    /// What came is no message.
+    /// The bytes that came are no message.
     case garbage(String)
     case system(CInt)
 }

@@ -1,7 +1,7 @@
-// What the supervisor and a worker say to each other. Each request is answered by one reply.
+// The messages between the supervisor and a worker. Each request is answered by one reply.
 package import Pipeline
 
-/// What the supervisor asks. Descriptors travel beside the message, in the order named here.
+/// A request of the supervisor. Descriptors travel beside the message, in the order named here.
 package enum Request: Codable, Sendable {
     /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`. Answer: `assets`.
     case prepare(PipelineMessage)
@@ -16,7 +16,7 @@ package enum Request: Codable, Sendable {
     case render(RenderMessage)
     /// Find out whether pictures of a format can be read on this system at all. Answer: `readable`.
     case tryReading(SourceFormat)
-    /// What the worker asked for while it measures or renders. Beside it: the member, or nothing if it cannot be had.
+    /// The answer to `needsMember`. Beside it: the member, or nothing if it cannot be had.
     case member
 }
 
@@ -68,13 +68,13 @@ package struct AssetMessage: Codable, Sendable {
 package struct RenderMessage: Codable, Sendable {
     package let pipeline: Int
     package let source: SourceMessage
-    /// What was measured on the source before.
+    /// The earlier measurements of the source.
     package let measurements: [StageMeasurement]
     /// The values of the fields in texts; nil if the pipeline has no texts.
     package let texts: TextValues?
     /// Places of renditions in the plan that are not wanted: no output comes for them, and nothing is said of them.
     package var omitted: Set<Int>
-    /// What thumbnails for file managers say of their source; nil if there are none.
+    /// The facts that thumbnails for file managers have about their source; nil if there are none.
     package let thumbnail: ThumbnailFacts?
 
     package init(
@@ -90,7 +90,7 @@ package struct RenderMessage: Codable, Sendable {
     }
 }
 
-/// What file managers compare a thumbnail with.
+/// The facts that file managers compare a thumbnail with.
 package struct ThumbnailFacts: Codable, Sendable, Hashable {
     package let uri: String
     /// Seconds since 1970.
@@ -106,7 +106,7 @@ package struct ThumbnailFacts: Codable, Sendable, Hashable {
     }
 }
 
-/// What to plan with.
+/// The source to plan with.
 package enum SourceMessage: Codable, Sendable {
     /// The source of the last probe.
     case picture(pixelsPerPoint: Int)
@@ -114,7 +114,7 @@ package enum SourceMessage: Codable, Sendable {
     case set([MemberFacts])
 }
 
-/// What a worker answers.
+/// The answer of a worker.
 package enum Reply: Codable, Sendable {
     case assets([AssetFacts])
     case facts(SourceFacts)
@@ -132,7 +132,7 @@ package enum Reply: Codable, Sendable {
     case noRoom(String, String)
 }
 
-/// What a worker did.
+/// The result of a rendering.
 package struct RenderResult: Codable, Sendable {
     /// One for each rendition of the plan that was wanted, as saved.
     package let renditions: [RenderedSize]

@@ -64,7 +64,7 @@ private final class MessageWriter: Encoder, SingleValueEncodingContainer {
     func unkeyedContainer() -> any UnkeyedEncodingContainer { ListWriter(self) }
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// What a type writes instead of itself, as an enum with raw values does.
+    /// Writes the value that a type encodes instead of itself, as an enum with raw values does.
     func encode<Value: Encodable>(_ value: Value) throws { try write(value) }
     func encode(_ value: Int8) throws { throw unsupported(value) }
     func encode(_ value: Int16) throws { throw unsupported(value) }

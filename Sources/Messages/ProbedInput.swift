@@ -1,7 +1,7 @@
-// What a plan is made of, and the message that tells it to the worker that renders.
+// The input of a plan, and the message that hands it to the worker that renders.
 package import Pipeline
 
-/// What the headers say: all that a plan needs of a picture or a set.
+/// The facts from the headers: all that a plan needs of a picture or a set.
 package enum ProbedInput: Sendable {
     case picture(SourceFacts, SourceName)
     case set([MemberFacts])

@@ -1,5 +1,5 @@
-// What workers differ in. Pictures in formats whose libraries are not meant for strangers' files never meet a worker
-// that reads others.
+// The differences between workers. Pictures in formats whose libraries are not meant for strangers' files never meet a
+// worker that reads others.
 package import Pipeline
 
 /// A kind of worker: it stays of this kind for as long as it lives.

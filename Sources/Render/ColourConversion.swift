@@ -16,7 +16,7 @@ struct ColourConversion {
         return (try convert(picture, assessment), warnings(picture, assessment))
     }
 
-    /// What an embedded profile is good for.
+    /// The assessment of an embedded profile.
     fileprivate enum Assessment: Equatable {
         case missing, unusable
         /// Colours come out as they went in.
@@ -100,7 +100,7 @@ struct ColourConversion {
         if isWarned, isUnchanged || bands == 4 { return .unusable }
         if isUnchanged { return .standard }
         guard bands == 3 else { return .different(isWide: false) }
-        // What sRGB cannot hold does not come back.
+        // Colors that sRGB cannot hold do not come back.
         guard let returned = try? standard.converted(toProfile: profile, depth: 8).pixels() else {
             // A profile of a scanner knows one direction only.
             return .different(isWide: false)

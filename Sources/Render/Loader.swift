@@ -6,7 +6,7 @@ import System
 import Vips
 
 enum Loader {
-    /// What the header of a picture says that was opened with all its frames.
+    /// The facts from the header of a picture that was opened with all its frames.
     /// - Parameter droppedBands: how many the file has besides.
     static func facts(of format: SourceFormat, _ picture: Picture, droppedBands: Int) -> SourceFacts {
         let image = picture.image

@@ -1,5 +1,5 @@
-// What each rendition begins with: the source decoded, turned upright, in the colors that stages work in, and behind the
-// shared stages.
+// The picture that each rendition begins with: the source decoded, turned upright, in the colors that stages work in,
+// and after the shared stages.
 import Pipeline
 import Stages
 import Vips
@@ -13,7 +13,7 @@ extension Renderer {
         return try frames(of: converted(turned(picture, timing)).picture.inMemory(), timing)
     }
 
-    /// What each rendition begins with.
+    /// The frames that each rendition begins with.
     /// - Parameter opened: the source, of which no pixel was read yet.
     func starts(from opened: Picture, of source: ProbedSource) throws -> (starts: [Frames], warnings: [Warning]) {
         let timing = FrameTiming(opened.image, plan)

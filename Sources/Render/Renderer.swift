@@ -55,7 +55,7 @@ struct Renderer {
             peakMemory: Int(clinux_peak_memory()))
     }
 
-    /// What the renditions begin with.
+    /// The frames that the renditions begin with, and the metadata and warnings that go with them.
     struct Starts {
         /// For each rendition.
         let frames: [Frames]
@@ -71,7 +71,7 @@ struct Renderer {
         var warnings = starts.warnings
         for (index, output) in zip(wanted, outputs) {
             let rendition = plan.renditions[index]
-            // What the decoder, or the rendition before, has freed is not counted for this one.
+            // Memory that the decoder, or the rendition before, has freed is not counted for this one.
             clinux_return_freed_memory(CostModel.keptMemory)
             try judging(trial) {
                 do {

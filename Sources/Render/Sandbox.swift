@@ -1,5 +1,5 @@
-// What keeps a worker process, and a hostile picture that has taken it over, away from everything but the worker's own
-// open files.
+// The sandbox that keeps a worker process, and a hostile picture that has taken it over, away from everything but the
+// worker's own open files.
 import CLinux
 import Glibc
 import Messages
@@ -43,7 +43,7 @@ package struct Sandbox {
     /// Loads a module, while this process may open the files of libraries.
     static func load(_ module: CodecModule) {
         VipsLibrary.loadModule(module.rawValue)
-        // What came with it is not blocked yet.
+        // The operations that the module has added are not blocked yet.
         VipsLibrary.blockUntrusted()
         if module == .heif { findCodecsOfHEIF() }
     }

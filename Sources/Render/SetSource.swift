@@ -73,7 +73,7 @@ extension Renderer {
         return Frames(pictures)
     }
 
-    /// What each rendition begins with: the joined set, or the members that it joins itself.
+    /// The frames that each rendition begins with: the joined set, or the members that it joins itself.
     private func starts(from lists: [[Picture]]) throws -> [Frames] {
         guard let list = lists.first, !plan.shared.isEmpty else { return lists.map { Frames($0) } }
         var joined = try run(plan.shared, on: Frames(list), context)

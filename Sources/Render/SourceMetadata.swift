@@ -18,13 +18,13 @@ struct SourceMetadata {
     private let hasPosition: Bool
     /// EXIF has nothing but what stays by default.
     private let isEXIFOfOwner: Bool
-    /// What the file has and nobody reads, in words.
+    /// The metadata of the file that neither libvips nor our own code reads, in words.
     private let unread: String?
 
     /// - Parameters:
-    ///   - png: what our own code reads of a PNG.
-    ///   - own: what the file states in tags of its format.
-    ///   - unread: what else the file has, in words.
+    ///   - png: the facts that our own code reads of a PNG.
+    ///   - own: the file's statements in tags of its format.
+    ///   - unread: the metadata of the file that is not read, in words.
     init(_ opened: Image, png: PNGFacts, own: Statements, unread: String?) throws(VipsError) {
         // libvips reads no blocks after the pixels, where ImageMagick puts them, and none of hexadecimal digits.
         let known = Set(MetadataBlock.allCases.filter { opened.has($0.field) })
@@ -152,8 +152,7 @@ struct SourceMetadata {
 
     private static func isPNGText(_ field: String) -> Bool { field.hasPrefix("png-comment") }
 
-    /// What EXIF has of the picture at a small size. It shows the picture as it was, also what was cropped away, so
-    /// that it never stays.
+    /// The thumbnail in EXIF. It shows the picture as it was, also what was cropped away, so that it never stays.
     private static let thumbnail = "jpeg-thumbnail-data"
 
     private func stripped(_ image: Image) throws(VipsError) -> Image {

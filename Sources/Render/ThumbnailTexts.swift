@@ -1,4 +1,4 @@
-// What thumbnails say of their source: https://specifications.freedesktop.org/thumbnail-spec
+// The texts that thumbnails have about their source: https://specifications.freedesktop.org/thumbnail-spec
 import Messages
 import Pipeline
 

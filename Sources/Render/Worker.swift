@@ -52,7 +52,7 @@ package enum Worker {
     }
 }
 
-/// What a worker keeps between requests: the pipelines it was given, and the source it is at.
+/// The state of a worker between requests: the pipelines it was given, and the source that it works on.
 private struct WorkerState {
     private struct Prepared {
         let planner: Planner
@@ -62,7 +62,7 @@ private struct WorkerState {
     private var pipelines: [Int: Prepared] = [:]
     /// Formats that were tried and can be saved.
     private var savable: Set<OutputFormat> = []
-    /// What the last probe opened, until it is rendered.
+    /// The source that the last probe opened, until it is rendered.
     private var source: ProbedSource?
     /// Bytes that the picture which was probed last needs to be decoded.
     private var lastNeed = 0
@@ -72,7 +72,7 @@ private struct WorkerState {
 
     /// - Parameter member: asks for a member of the set that is under way.
     mutating func answer(_ request: Request, files: [OpenFile], member: @escaping (Int) throws -> OpenFile) -> Reply {
-        // What an earlier picture left behind is not this one's fault.
+        // Messages that an earlier picture left behind are not this one's fault.
         _ = VipsLibrary.takeErrors()
         _ = GLibLog.shared.take()
         switch request {

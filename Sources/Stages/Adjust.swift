@@ -74,7 +74,7 @@ package struct Adjust: Stage {
         }
         let isToned = levels != .all || exposure != 0 || gamma != 1 || brightness != 1 || contrast != 1
         let isColored = input.colour == .rgb && (saturation != 1 || temperature != Temperature.usual)
-        // What is not known yet may change something.
+        // Levels that are not known yet may change something.
         let isUnknown = automatic != nil && context.measurement == nil
         return Plan(output: input, levels: levels, changesNothing: !isToned && !isColored && !isUnknown)
     }

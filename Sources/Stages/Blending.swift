@@ -174,7 +174,7 @@ extension Image {
         return try mixture.copy(interpretation: interpretation)
     }
 
-    /// What is white and opaque in floating point, by what the numbers mean.
+    /// The value of white and of opaque in floating point, by what the numbers mean.
     private var fullValue: Double { [.rgb16, .grey16].contains(interpretation) ? 65_535 : 255 }
 
     /// The picture with no more alpha than another one of its size has left to be opaque.

@@ -27,7 +27,7 @@ package struct Border: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
-        /// What is within the border.
+        /// The box within the border.
         let inner: PixelBox
         /// Where the incoming picture is.
         let offset: PixelOffset

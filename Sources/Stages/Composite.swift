@@ -190,7 +190,7 @@ struct LayerDeclaration: ParameterGroup {
 /// `text: { text: "…" }`, a layer that is a text.
 private struct TextLayer: ParameterMapping {
     let stage: Text
-    /// What the text says itself of where it is.
+    /// The parameters by which the text itself says where it is.
     let hasAnchor, hasInset: Bool
 
     init(_ p: inout Parameters) {
@@ -241,7 +241,7 @@ struct CanvasPlan: Sendable {
     var intermediates: [PictureInfo] { layers.flatMap(\.intermediates) }
     var drawings: [PixelSize] { layers.flatMap(\.drawings) }
     var warnings: [Warning] { layers.flatMap(\.warnings) }
-    /// What is drawn over the picture; what is below it is mostly hidden by it.
+    /// The layers over the picture; those below it are mostly hidden by it.
     var layersAboveSource: ArraySlice<LayerPlan> {
         layers.drop { if case .source = $0.content { false } else { true } }.dropFirst()
     }
@@ -257,7 +257,7 @@ struct LayerPlan: Sendable {
         case text(PixelSize)
         indirect case canvas(CanvasPlan)
 
-        /// What a drawing of the plan calls it.
+        /// Its name in a drawing of the plan.
         var title: String {
             switch self {
             case .source: "the picture"
@@ -305,7 +305,7 @@ struct LayerPlan: Sendable {
     var warnings: [Warning] { content.warnings + steps.flatMap(\.plan.warnings) }
     /// The sizes in which vector assets are drawn.
     var drawings: [PixelSize] { content.drawings + steps.drawings }
-    /// What it is drawn from, what its stages and the layers within it make, and what is drawn.
+    /// The pictures that it is drawn from, that its stages and the layers within it make, and that are drawn.
     let intermediates: [PictureInfo]
 }
 
@@ -359,7 +359,7 @@ extension LayerDeclaration {
         }
     }
 
-    /// What is drawn, before its stages.
+    /// The content that is drawn, before its stages.
     private func begin(
         on canvas: PixelSize, _ source: PictureInfo, _ context: PlanContext
     ) throws(PlanFailure) -> (LayerPlan.Content, PictureInfo) {
@@ -414,7 +414,7 @@ extension CanvasPlan {
         var canvas = try model.filled(with: background, size: size, hasAlpha: hasAlpha)
         for layer in layers {
             let drawn = try layer.picture(of: source, like: model, in: context).addingAlpha()
-            // What is drawn several times is computed once.
+            // A picture that is drawn several times is computed once.
             canvas = try canvas.drawing(
                 drawn.inMemory(), alpha: layer.alpha, at: layer.box.offset, by: layer.blend, keepsAlpha: hasAlpha)
         }

@@ -4,9 +4,9 @@ import Pipeline
 struct DrawnAsset: Sendable {
     let path: AssetPath
     let steps: [PlannedStage]
-    /// What is drawn.
+    /// The picture that is drawn.
     let result: PictureInfo
-    /// What that is made of.
+    /// The pictures that it is made of.
     let intermediates: [PictureInfo]
     /// The sizes in which it, and assets that its stages draw, are drawn if they are vector pictures.
     let drawings: [PixelSize]

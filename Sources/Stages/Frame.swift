@@ -68,7 +68,7 @@ package struct Frame: Stage {
         let input: PixelSize
         /// The part of the picture that is kept in view; nil if all of it is.
         let anchor: PlanePoint?
-        /// What is seen around the picture and through it; nil if that is nothing.
+        /// The background around the picture and through it; nil if none is seen.
         let background: Background?
         package let intermediates: [PictureInfo]
 
@@ -168,7 +168,7 @@ package struct Frame: Stage {
     }
 }
 
-/// What a frame shows around a picture: `white`, or `blur`.
+/// The background that a frame shows around a picture: `white`, or `blur`.
 package enum FrameBackground: ParameterValue, Hashable {
     /// Made of the picture.
     package enum OfPicture: String, ParameterWord { case blur, average, edge }

@@ -208,7 +208,7 @@ struct GradientStopList: ParameterValue {
             if case .scalar = item.content { return Color.read(item, &log).map { GradientStop(color: $0) } }
             return Parameters.read(GradientStop.self, from: item, owner: "the stop", &log)
         }
-        // What was not understood is noted.
+        // Stops that were not understood are noted already.
         return stops.count == items.count ? GradientStopList(stops: stops) : placeholder
     }
 }

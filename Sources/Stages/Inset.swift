@@ -21,7 +21,7 @@ package struct Inset: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
-        /// What is left of the picture after the negative margins.
+        /// The part of the picture that is left after the negative margins.
         let kept: PixelBox
         /// Its place in the result.
         let offset: PixelOffset

@@ -28,7 +28,7 @@ package struct Lut: Stage {
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         var output = input
-        // What the table makes of a gray is not known, so that gray becomes RGB.
+        // The table's color for a gray is not known, so that gray becomes RGB.
         try output.hold(.rgb, drawnBy: Self.name)
         guard output.colour == .rgb else {
             throw PlanFailure(

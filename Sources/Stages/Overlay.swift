@@ -53,7 +53,7 @@ package struct Overlay: Stage {
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        // What is drawn has as many pixels in a point as what it is drawn on.
+        // The overlay has as many pixels in a point as the picture that it is drawn on.
         let scale = input.pixelsPerPoint
         let asset = try DrawnAsset(image, stages, on: input, in: context, stage: Self.name) {
             drawn throws(PlanFailure) in

@@ -95,7 +95,7 @@ extension Anchor {
 /// The direction in which an overlay is pushed.
 enum PushDirection: String, ParameterWord { case up, down, left, right }
 
-/// What happens to an overlay that is pushed past the edge of the picture.
+/// The treatment of an overlay that is pushed past the edge of the picture.
 enum PushEdge: String, ParameterWord { case slide, clamp, fail }
 
 extension PixelBox {

@@ -25,7 +25,7 @@ package struct Rotate: Stage {
     package struct Plan: StagePlan {
         package let output: PictureInfo
         package let footprint: Footprint
-        /// What fills the corners; nil for a quarter turn, which has none.
+        /// The background that fills the corners; nil for a quarter turn, which has none.
         let background: Ink?
 
         private var isQuarterTurn: Bool { background == nil }

@@ -36,8 +36,8 @@ package struct Sharpen: Stage {
         }
     }
 
-    /// What libvips' `sharpen` does, but for the mean of a pixel's neighbours: there each weighs as much as it is seen.
-    /// Unweighed, hidden and faint colours would make an edge of every rim.
+    /// The same as libvips' `sharpen`, but for the mean of a pixel's neighbors: here each weighs as much as it is seen.
+    /// Unweighed, hidden and faint colors would make an edge of every rim.
     private func sharpened(_ colours: Image, weighedBy alpha: Image) throws -> Image {
         let lab = try colours.colourspace(.labs)
         let lightness = try lab.extractBands(from: 0, count: 1).cast(.float)

@@ -1,4 +1,4 @@
-// What is written below a picture of a contact sheet.
+// The label below a picture of a contact sheet.
 import Pipeline
 import Vips
 

@@ -1,4 +1,4 @@
-// What is worth seeing in a picture, for anchors that look for it.
+// The part of a picture that is worth seeing, for anchors that look for it.
 import Pipeline
 import Vips
 

@@ -29,7 +29,7 @@ extension SetStage {
     }
 }
 
-/// What flows between stages: one picture, or many that follow each other.
+/// The pictures that flow between stages: one, or many that follow each other.
 package struct Frames {
     package private(set) var pictures: [Picture]
     /// Milliseconds for each frame; empty for a single picture.
@@ -79,12 +79,12 @@ extension Frames {
     }
 }
 
-/// What a rendering may depend on besides the picture.
+/// The context of a rendering: all that it may depend on besides the picture.
 package struct RenderContext {
     /// The pictures that stages draw.
     package let assets: any AssetProvider
     let notes: RenderNotes
-    /// What all frames of a step share; nil outside of a step.
+    /// The cache that all frames of a step share; nil outside of a step.
     fileprivate var shared: FrameCache?
 
     /// - Parameter notes: takes what stages warn of.
@@ -93,7 +93,7 @@ package struct RenderContext {
     }
 }
 
-/// What is the same on all frames that a step renders, so that it is made once: a text. For one thread.
+/// The values that are the same on all frames that a step renders, so that each is made once: a text. For one thread.
 final class FrameCache {
     private var values: [ObjectIdentifier: Any] = [:]
 
@@ -122,7 +122,7 @@ extension RenderContext {
     }
 }
 
-/// What stages have to say that no plan could know, as of fonts. For one thread.
+/// The warnings of stages that no plan could know, as of fonts. For one thread.
 package final class RenderNotes {
     package private(set) var warnings: [Warning] = []
 

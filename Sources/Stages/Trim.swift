@@ -24,7 +24,7 @@ package struct Trim: Stage {
 
     package struct Plan: StagePlan {
         package let output: PictureInfo
-        /// What stays; nil before the picture was measured.
+        /// The part that stays; nil before the picture was measured.
         let box: PixelBox?
 
         package var footprint: Footprint {

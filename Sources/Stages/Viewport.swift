@@ -41,7 +41,7 @@ package struct Viewport: Stage {
         let content: PixelSize
         /// The point of the content in the frame's top left corner.
         let origin: PixelOffset
-        /// What is seen around the content and through it; nil if that is nothing.
+        /// The background around the content and through it; nil if none is seen.
         let background: Ink?
         package let sizeDependence: SizeDependence
 

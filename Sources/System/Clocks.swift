@@ -26,7 +26,7 @@ package struct ClockWatch {
     /// The wall clock less the uptime.
     private var difference: Int
 
-    /// What time servers correct in small steps is no jump, in milliseconds.
+    /// The smallest jump, in milliseconds; time servers correct less than that in small steps.
     private static let smallest = 60_000
 
     package init(_ clocks: Clocks = .system) {

@@ -1,4 +1,4 @@
-// What publishing asks of an open directory: new folders, and attributes of files.
+// The operations on an open directory that publishing needs: new folders, and attributes of files.
 import CLinux
 import Glibc
 package import Pipeline

@@ -74,7 +74,7 @@ package struct Directory: Sendable {
         return try folder(name)
     }
 
-    /// What is under a name; nil if there is nothing.
+    /// The status of what is under a name; nil if there is nothing.
     package func status(_ name: BytePath, followLinks: Bool = false) throws(SystemError) -> FileStatus? {
         var status = stat()
         if withPath(name, { fstatat(file.descriptor, $0, &status, followLinks ? 0 : AT_SYMLINK_NOFOLLOW) }) == 0 {

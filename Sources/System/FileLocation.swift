@@ -26,7 +26,7 @@ package enum FileLocation: Sendable {
         }
     }
 
-    /// What is there; nil if there is nothing.
+    /// The status of what is there; nil if there is nothing.
     package func status() throws(SystemError) -> FileStatus? {
         switch self {
         case .path(let path): return try FileSystem.status(path)

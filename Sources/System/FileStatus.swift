@@ -1,7 +1,7 @@
-// What one look at a file finds, small enough to be kept for a hundred thousand files.
+// The result of one look at a file, small enough to be kept for a hundred thousand files.
 package import Glibc
 
-/// What the system knows of a file. Two that are equal mean that nothing has happened in between, as far as the system
+/// The facts that the system has about a file. Two that are equal mean that nothing has happened in between, as far as the system
 /// tells.
 package struct FileStatus: Hashable, Sendable {
     package enum Kind: UInt8, Sendable { case regular, directory, link, other }

@@ -1,4 +1,4 @@
-// What the engine asks of the file system, by path.
+// The engine's calls to the file system, by path.
 import CLinux
 import Glibc
 package import Pipeline
@@ -13,7 +13,7 @@ package func isAbsent(_ look: () throws(SystemError) -> FileStatus?) -> Bool {
 }
 
 package enum FileSystem {
-    /// What is at a path; nil if there is nothing.
+    /// The status of what is at a path; nil if there is nothing.
     /// - Parameter followLinks: whether a link stands for what it points to.
     package static func status(_ path: BytePath, followLinks: Bool = true) throws(SystemError) -> FileStatus? {
         var status = stat()

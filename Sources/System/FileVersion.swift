@@ -1,4 +1,4 @@
-// What tells one state of a file or a set from another.
+// The version of a file or a set: what is compared to tell whether it has changed.
 
 /// Which file or folder, on this machine, while it exists.
 package struct FileIdentity: Hashable, Sendable, Codable {

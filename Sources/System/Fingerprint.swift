@@ -1,4 +1,4 @@
-// What tells that files are as they were: the names, sizes and times of a source's files, or of its renditions.
+// The names, sizes and times of a source's files, or of its renditions, which tell that they are as they were.
 package import Pipeline
 
 /// Files as they were at one moment. A picture is one file without a name; a set has a file for each member, by its

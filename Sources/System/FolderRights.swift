@@ -1,4 +1,4 @@
-// What to say to a user who may not write to a folder.
+// The message for a user who may not write to a folder.
 import Glibc
 package import Pipeline
 

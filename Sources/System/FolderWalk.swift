@@ -2,7 +2,7 @@
 // deeper than the stack, and than the limit of open files.
 package import Pipeline
 
-/// What a walk finds: a name in a folder.
+/// A name that a walk has found in a folder.
 package struct FolderEntry {
     /// The open folder that it is in.
     package let folder: Directory

@@ -39,7 +39,7 @@ package struct LockTable: Sendable {
     }
 }
 
-/// Whose lock is on an open folder.
+/// The owner of the lock on an open folder.
 package enum LockOwner: Equatable {
     /// A process of this user's, or at least nobody else may open the folder.
     case user
@@ -91,7 +91,7 @@ package enum LockOwner: Equatable {
     }
 }
 
-/// What `/proc/PID/status` says of a process.
+/// The facts about a process in `/proc/PID/status`.
 private struct ProcessStatus {
     let name: String
     /// The real user is the first.

@@ -1,4 +1,4 @@
-// What this machine has, as far as this process may use it.
+// The resources of this machine, as far as this process may use them.
 import CLinux
 import Glibc
 import Pipeline

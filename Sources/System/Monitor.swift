@@ -9,7 +9,7 @@ package final class Monitor<State>: @unchecked Sendable {
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var state: State
 
-    /// What a look at the state means for one who waits.
+    /// The result of a look at the state, for one who waits.
     package enum Look<Value> {
         case ready(Value)
         /// Look again when the state has changed, or at this time.

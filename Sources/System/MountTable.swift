@@ -21,7 +21,7 @@ package struct FileSystemPlace: Equatable, Sendable {
 package struct MountTable: Sendable {
     private struct Mount {
         let device: String
-        /// What of the file system is mounted.
+        /// The part of the file system that is mounted.
         let root: BytePath
         let point: BytePath
     }

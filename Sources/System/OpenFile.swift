@@ -94,8 +94,8 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// What code that knows no files finds in the structure of this one. That code takes a read that fails for the end
-    /// of the file, so what it found does not count then.
+    /// The findings of code that knows no files in the structure of this one. That code takes a read that fails for the
+    /// end of the file, so what it found does not count then.
     /// - Throws: the first read that failed.
     package func structure<Found>(_ find: (ByteSource) -> Found) throws(SystemError) -> Found {
         let trouble = Monitor<SystemError?>(nil)

@@ -7,7 +7,7 @@ package import Pipeline
 package struct SystemError: Error, Equatable, CustomStringConvertible {
     /// The system's error number.
     package let code: CInt
-    /// What was attempted, in the user's words: `open the source`.
+    /// The attempted action, in the user's words: `open the source`.
     package let attempt: String
     /// Why, and what to do about it, if that is known better than the system's sentence says it.
     private let explanation: String?

@@ -1,4 +1,4 @@
-// Who this process works as, for messages about rights.
+// The user that this process works as, for messages about rights.
 package import Glibc
 
 /// The user of this process.

@@ -18,7 +18,7 @@ package enum WriteProbe {
             staged.removeName()
             try staged.file.append([UInt8](repeating: 0, count: probedBytes), for: folder)
             try staged.sync()
-            // What memory has of it says nothing about the disk.
+            // The copy of it in memory says nothing about the disk.
             posix_fadvise(staged.file.descriptor, 0, 0, POSIX_FADV_DONTNEED)
             try staged.file.readThrough()
             _ = try DirectoryStream(directory).next()

@@ -30,7 +30,7 @@ package struct TypesetStyle: Sendable {
     }
 }
 
-/// What Pango says of markup that it cannot read.
+/// Pango's message about markup that it cannot read.
 package struct MarkupError: Error {
     package let message: String
 }

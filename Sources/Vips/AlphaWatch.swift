@@ -50,7 +50,7 @@ extension Image {
     }
 }
 
-/// What the result of `watched` needs.
+/// The objects that the result of `watched` needs.
 private final class WatchLink: Sendable {
     // Unsafe to share, but nobody uses it: it is only retained and released, and libvips counts references atomically.
     nonisolated(unsafe) let input: Image

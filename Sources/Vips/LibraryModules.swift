@@ -14,7 +14,7 @@ enum LibraryModules {
     /// Whether libvips has found none, so that each is loaded when it is needed.
     static var areLeftOut: Bool { getenv(home).map { String(cString: $0) == nowhere } ?? false }
 
-    /// Whether the variable is set, by the user or by this process.
+    /// Whether `VIPSHOME` is set, by the user or by this process.
     static var hasHome: Bool { getenv(home) != nil }
 
     static func removeHome() { unsetenv(home) }

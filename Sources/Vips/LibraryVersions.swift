@@ -45,7 +45,7 @@ extension VipsLibrary {
         return function("png_get_libpng_ver", as: OfReader.self)?(nil).map { "libpng \(String(cString: $0))" }
     }
 
-    /// What libvips writes PNG by, where it is built with it.
+    /// The library by which libvips writes PNG, if it is built with it.
     private static var spng: String? {
         function("spng_version_string", as: Text.self)?().map { "libspng \(String(cString: $0))" }
     }

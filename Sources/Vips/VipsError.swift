@@ -1,6 +1,6 @@
 import CVips
 
-/// What went wrong in libvips, or in how this project called it.
+/// An error in libvips, or in how this project called it.
 package struct VipsError: Error, Equatable, CustomStringConvertible {
     package enum Reason: Equatable, Sendable {
         /// libvips has no operation of this name.

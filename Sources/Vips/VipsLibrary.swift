@@ -97,7 +97,7 @@ func trimmed(_ text: String) -> String {
     return String(text)
 }
 
-/// What GLib and libvips logged. They log into one handler per process, so this is one per process too.
+/// The log of GLib and libvips. They log into one handler per process, so this is one per process too.
 package final class GLibLog: Sendable {
     package static let shared = GLibLog()
 

@@ -1,4 +1,4 @@
-// What `imagemill check --json` says of one file, and its schema.
+// The entry of `imagemill check --json` for one file, and its schema.
 import Engine
 import Pipeline
 

@@ -1,11 +1,11 @@
-// What is wrong with the command line before any command reads it.
+// The mistakes in the command line that are found before any command reads it.
 import ArgumentParser
 import Engine
 import Pipeline
 import System
 
 enum CommandNames {
-    /// What other programs call these commands.
+    /// The names that other programs have for these commands.
     private static let synonyms = [
         "new": "init", "create": "init", "convert": "run", "resize": "run", "process": "run", "render": "run",
         "batch": "run", "validate": "check",
@@ -14,7 +14,7 @@ enum CommandNames {
         "inspect": "plan", "ps": "status",
     ]
 
-    /// What is wrong with the program's arguments, and what was probably meant; nil if a command can read them.
+    /// The mistake in the program's arguments, and what was probably meant; nil if a command can read them.
     static func complaint(about words: [String]) -> String? {
         guard let first = words.first, first != "version" else { return nil }
         let commands = RootCommand.configuration.subcommands.map { $0.configuration }

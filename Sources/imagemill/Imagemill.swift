@@ -10,7 +10,7 @@ import System
 struct Imagemill {
     /// On the main thread, since the first workers are copies of a process that has no other thread yet.
     @MainActor static func main() async {
-        // What Swift knows of the arguments it has from there too.
+        // Swift takes the arguments from there too.
         guard access("/proc/self", F_OK) == 0 else {
             printError("imagemill: /proc is not mounted here; in a chroot: mount -t proc proc /proc")
             exit(ExitStatus.tryAgain.rawValue)

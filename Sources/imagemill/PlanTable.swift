@@ -56,7 +56,7 @@ struct PlanTable {
         return times % shrink == 0 ? "at \(times / shrink) times its size" : "at \(times)/\(shrink) of its size"
     }
 
-    /// What is shown of a set is true of its first member; the others have sizes of their own.
+    /// The lines about a set are true of its first member; the others have sizes of their own.
     private var set: [String] {
         let source = plan.source
         let first = "the first \(source.format.rawValue) \(source.size), \(colours(plan.decoded))"

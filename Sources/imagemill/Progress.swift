@@ -1,4 +1,4 @@
-// What a run shows while it goes: failures as they come, and on a terminal one line of progress.
+// The display of a run while it goes: failures as they come, and on a terminal one line of progress.
 import Engine
 import Glibc
 import Pipeline
@@ -11,7 +11,7 @@ final class Progress: BatchObserver {
 
     /// - Parameters:
     ///   - showsLine: one line shows how far the run is.
-    ///   - outbox: what is written is listed, as paths that begin with this folder; nil if it is not.
+    ///   - outbox: written files are listed, as paths that begin with this folder; nil if they are not.
     init(showsLine: Bool, listingIn outbox: BytePath? = nil) {
         state = Mutex(ProgressState(showsLine: showsLine, outbox: outbox))
     }

@@ -5,11 +5,11 @@ import Engine
 import Pipeline
 import System
 
-/// What a file that a command writes is.
+/// The kind of a file that a command writes.
 enum ReplacedFile: String {
     case report, page, metrics
 
-    /// What such a file begins with, and what its first bytes contain.
+    /// The beginning of such a file, and what its first bytes contain.
     private var signs: (beginning: String, sign: String) {
         switch self {
         case .report: ("{", "\"schema\":\"imagemill.")

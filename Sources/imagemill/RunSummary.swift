@@ -3,7 +3,7 @@ import Engine
 import Pipeline
 import System
 
-/// What a run says at its end.
+/// The summary at the end of a run.
 struct RunSummary {
     let summary: BatchSummary
     let isDryRun: Bool

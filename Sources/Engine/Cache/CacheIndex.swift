@@ -12,7 +12,7 @@ struct CacheEntry: Sendable, Equatable {
     let bytes: Int
     /// SHA-256 of the rendition.
     let digest: String
-    /// What else is known of it, as JSON.
+    /// Further facts about it, as JSON.
     let about: String
 
     /// Its path from the cache's folder.
@@ -116,7 +116,7 @@ struct CacheIndex: Sendable {
         }
     }
 
-    /// What is wrong with the index itself; nil if nothing is.
+    /// A description of the damage to the index itself; nil if there is none.
     func damage() throws -> String? {
         try database.read { database in
             let check = try String.fetchOne(database, sql: "PRAGMA quick_check") ?? "no answer"
@@ -133,7 +133,7 @@ struct CacheIndex: Sendable {
 
     // MARK: - Changing
 
-    /// What a new entry takes the place of.
+    /// The reservation of room for a new entry.
     struct Reservation {
         let entry: CacheEntry
         /// Files to remove before the new one is written: those that must make room, and what others have not removed
@@ -198,7 +198,7 @@ struct CacheIndex: Sendable {
         try database.write { try note(used: used, $0) }
     }
 
-    /// What processes left unfinished that are gone. Only if no other process uses the cache.
+    /// The entries that a process left unfinished when it ended. Only if no other process uses the cache.
     func unfinished() throws -> [CacheEntry] {
         try database.read { try Row.fetchAll($0, sql: "SELECT * FROM entries WHERE state <> 1").map(CacheEntry.init) }
     }
@@ -217,7 +217,7 @@ struct CacheIndex: Sendable {
 
     // MARK: - Assets
 
-    /// What a worker found out about an asset, as JSON.
+    /// The facts that a worker found out about an asset, as JSON.
     func assetFacts(_ digest: String) throws -> String? {
         try database.read {
             try String.fetchOne($0, sql: "SELECT facts FROM assets WHERE digest = ?", arguments: [digest])

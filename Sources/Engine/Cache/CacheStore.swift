@@ -84,7 +84,7 @@ package final class CacheStore: Sendable {
 
     // MARK: - Renditions
 
-    /// What is known of a rendition; nil if it is not there.
+    /// The index's entry for a rendition; nil if it is not there.
     func entry(_ key: CacheKey) throws -> CacheEntry? { try index.entry(key) }
 
     /// Copies a rendition into an empty file, and checks the copy.

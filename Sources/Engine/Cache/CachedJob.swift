@@ -36,7 +36,7 @@ struct CachedJob {
             \.self)
     }
 
-    /// What the source's headers say, if any rendition is there.
+    /// The facts from the source's headers, if any rendition is there.
     var facts: CachedFacts? { found.values.first?.facts }
 
     /// The sizes of a plan's renditions; nil if one of them is not there.

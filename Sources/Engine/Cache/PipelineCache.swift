@@ -4,14 +4,14 @@ import Messages
 import Pipeline
 import System
 
-/// What the cache keeps beside a rendition's bytes, so that a hit needs nobody to look at the source.
+/// The facts that the cache keeps with a rendition's bytes, so that nobody needs to look at the source on a hit.
 struct CachedFacts: Codable, Sendable {
     /// The header of the source, or those of the members of a set.
     private let source: [MemberFacts]
     private let isSet: Bool
     /// The rendition's own size and frames.
     let size: RenderedSize
-    /// What the worker warned of while it rendered.
+    /// The worker's warnings from the rendering.
     let warnings: [Warning]
 
     init(_ input: ProbedInput, size: RenderedSize, warnings: [Warning]) {
@@ -23,7 +23,7 @@ struct CachedFacts: Codable, Sendable {
         self.warnings = warnings
     }
 
-    /// What to plan with.
+    /// The input to plan with.
     func input(_ name: SourceName) -> ProbedInput { isSet ? .set(source) : .picture(source[0].facts, name) }
 
     /// Whether this can be true of a source; it comes from a file that others may have written to.
@@ -69,7 +69,7 @@ package final class PipelineCache: Sendable {
         return builder.keys(for: pipeline, source: digest, pixelsPerPoint: pixelsPerPoint)
     }
 
-    /// What is known of these renditions, nil for one that is not there.
+    /// The cached renditions for these keys, nil for one that is not there.
     func look(for keys: [CacheKey], formats: [SourceFormat]) -> [CachedRendition?] {
         let entries = cache.use { store in try keys.map { try store.entry($0) } } ?? keys.map { _ in nil }
         let found: [CachedRendition?] = entries.map { entry in

@@ -1,7 +1,7 @@
 // A hook of an inbox, ready to be called with events.
 package import Pipeline
 
-/// What happens that somebody may want to be told of.
+/// An event for which an inbox can have a hook.
 package enum HookEvent: String, CaseIterable, Sendable, Codable {
     case success, failure, pause
 }
@@ -39,7 +39,7 @@ package struct Hook: Equatable, Sendable {
 }
 
 extension MillInbox {
-    /// What it says of each event that has a hook.
+    /// The settings of each event that has a hook.
     var hooks: [(event: HookEvent, settings: HookSettings)] {
         let all: [(HookEvent, HookSettings?)] = [(.success, onSuccess), (.failure, onFailure), (.pause, onPause)]
         return all.compactMap { event, settings in settings.map { (event, $0) } }

@@ -6,9 +6,9 @@ package import System
 
 /// Everything that is wrong with a mill file, its pipelines and its folders.
 package struct MillProblems: Error, Sendable, CustomStringConvertible {
-    /// What is written wrongly, for each file.
+    /// The mistakes in the text, for each file.
     package let mistakes: [Diagnostics]
-    /// What is right as written and cannot work, a sentence each.
+    /// The reasons why what is written correctly cannot work, a sentence each.
     package let refusals: [String]
 
     package init(mistakes: [Diagnostics], refusals: [String]) { (self.mistakes, self.refusals) = (mistakes, refusals) }
@@ -63,7 +63,7 @@ package struct LoadedMill: Sendable {
     /// Reads a mill file's pipelines, and looks at its folders. Makes nothing.
     /// - Parameters:
     ///   - path: of the mill file, to which others are relative.
-    ///   - text: what it says.
+    ///   - text: its content.
     ///   - patience: how long to wait for the file systems of the inboxes; what hangs is looked at later, by `place`.
     ///   - environment: a variable's value.
     ///   - willRead: hears what is looked at next, such as `the pipeline 'p.yaml' or its assets`.

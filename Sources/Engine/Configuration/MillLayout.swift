@@ -28,7 +28,7 @@ struct FolderPlace: Sendable {
     }
 }
 
-/// What must be true of the folders of a mill file, apart from how it is found out.
+/// The rules for the folders of a mill file, apart from how the places of these folders are found out.
 struct MillLayout: Sendable {
     struct Inbox: Sendable {
         let name: String

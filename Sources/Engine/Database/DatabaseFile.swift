@@ -10,7 +10,7 @@ extension DatabaseError {
 }
 
 package enum DatabaseFile {
-    /// What a file system does with the memory that processes share through a file, which SQLite's WAL needs.
+    /// A file system's support for memory that processes share through a file, which SQLite's WAL needs.
     package enum SharedMemory {
         case works
         /// Each first change of a page takes room on the disk: when it is full, the process ends by SIGBUS.

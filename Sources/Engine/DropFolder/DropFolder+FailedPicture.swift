@@ -4,7 +4,7 @@ import Synchronization
 import System
 
 extension DropFolder {
-    /// What there is of a truncated picture is worth a look.
+    /// The intact part of a truncated picture is worth a look.
     private static let failedPicture = Result {
         try LoadedPipeline(
             path: "the picture of a failure",

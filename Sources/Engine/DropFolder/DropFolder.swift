@@ -149,8 +149,8 @@ package final class DropFolder: Sendable {
         switch event {
         case .paused(let pause), .note(.paused(let pause)):
             let (hooks, name, id) = (controller.shared.hooks, controller.name, newToken())
-            // What has paused may be the file system of the ledger. If there is not even a thread, a hook could not run
-            // either.
+            // The file system that causes the pause may be that of the ledger. If there is not even a thread, a hook
+            // could not run either.
             _ = startThread { hooks.paused(pause, inbox: name, id: id) }
         default: break
         }

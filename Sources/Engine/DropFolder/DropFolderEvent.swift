@@ -1,4 +1,4 @@
-// What the drop folder has to say, for the log.
+// The events of the drop folder, for the log.
 package import Pipeline
 
 /// Something that has happened in the drop folder.

@@ -1,4 +1,4 @@
-// What the drop folder knows of itself at one moment.
+// The status of the drop folder at one moment.
 package import Pipeline
 package import System
 

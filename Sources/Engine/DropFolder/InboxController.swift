@@ -91,7 +91,7 @@ final class InboxController: Sendable {
         var swept: Set<BytePath> = []
     }
 
-    /// What the controllers of one drop folder have in common, and do not change.
+    /// The parts that the controllers of one drop folder share, and do not change.
     struct SharedParts: Sendable {
         let store: any Ledger
         let dispatcher: Dispatcher

@@ -1,4 +1,4 @@
-// What a start does with the jobs that an earlier one had begun.
+// The recovery of the jobs that an earlier start had begun.
 import Glibc
 import Pipeline
 import Synchronization

@@ -58,7 +58,7 @@ package enum Change: Equatable, Sendable {
 }
 
 extension Fingerprint {
-    /// What is different now from what it was.
+    /// The differences from an earlier fingerprint.
     func changes(since old: Fingerprint) -> [Change] {
         let before = Dictionary(old.files.map { ($0.name, $0) }) { first, _ in first }
         let names = Set(files.map(\.name))

@@ -34,7 +34,7 @@ package struct RunSetup: Codable, Equatable, Sendable {
         self.options = options
     }
 
-    /// What is different now from what it was.
+    /// The differences from an earlier setup.
     func changes(since old: RunSetup) -> [Change] {
         var changes: [Change] = []
         if engine != old.engine { changes.append(.engine(before: old.engine, now: engine)) }

@@ -1,4 +1,4 @@
-// What keeps hooks from running, as far as it is seen before one is needed.
+// The problems that keep hooks from running, as far as they are seen before a hook is needed.
 import Glibc
 package import Pipeline
 import System

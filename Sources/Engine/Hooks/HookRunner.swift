@@ -40,7 +40,7 @@ package final class HookRunner: Sendable {
         var waiting: [WaitingHooks] = []
     }
 
-    /// What follows from an attempt.
+    /// The consequence of an attempt.
     private enum Ending {
         /// It was delivered or given up.
         case removed
@@ -103,7 +103,7 @@ package final class HookRunner: Sendable {
         state.look { $0.hasEnded || .now >= end ? .ready(()) : .wait(until: end) }
     }
 
-    /// What was lost in the last day, the latest last.
+    /// The losses of the last day, the latest last.
     package var losses: [HookLoss] {
         let start = wallClock() - HookLoss.memory
         return state.note { $0.losses.filter { $0.time >= start } }

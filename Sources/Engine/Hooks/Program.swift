@@ -39,7 +39,7 @@ struct Program {
         return interpreterProblem(shown, beginning)
     }
 
-    /// What the first line of a script names must be there too.
+    /// The interpreter that the first line of a script names must be there too.
     private func interpreterProblem(_ shown: String, _ beginning: [UInt8]) -> String? {
         guard beginning.starts(with: "#!".utf8) else {
             guard !beginning.contains(0) else { return nil }

@@ -51,7 +51,7 @@ struct Webhook {
         }
     }
 
-    /// What to do if requests cannot be made on this system; nil if they can.
+    /// The problem, and its remedy, if requests cannot be made on this system; nil if they can.
     static var missingProgram: String? {
         Program(name: "curl").problem.map { "webhooks are sent by curl, and \($0); install the package curl" }
     }

@@ -4,7 +4,7 @@ import System
 
 /// Walks through folders, a given number of names at a time. Used by one thread.
 final class FolderScan {
-    /// What a step finds.
+    /// The result of a step.
     enum Found {
         /// A folder that is about to be listed, and must be watched before.
         case folder(BytePath, Directory)

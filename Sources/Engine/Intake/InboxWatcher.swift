@@ -7,7 +7,7 @@ package import System
 
 /// Watches one inbox on a thread of its own, so that a file system that hangs stops only one inbox.
 package final class InboxWatcher: Sendable {
-    /// What other threads have asked for since the last turn.
+    /// The requests of other threads since the last turn.
     private struct Requests {
         var answers: [(path: BytePath, observed: FileVersion, answer: OfferAnswer)] = []
         var hastened: [BytePath] = []

@@ -26,7 +26,7 @@ package struct Offer: Sendable, Equatable {
     }
 }
 
-/// What happened to a source that was offered. Every offer must be answered once.
+/// The answer to an offer: what happened to the source. Every offer must be answered once.
 package enum OfferAnswer: Sendable, Equatable {
     /// It was moved out of the inbox, or it is done and stays there.
     case taken

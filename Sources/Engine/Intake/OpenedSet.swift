@@ -59,7 +59,7 @@ package struct OpenedSet: Sendable {
     package var count: Int { members.count }
     package var sources: [SourceFile] { members.map(\.source) }
     var formats: [SourceFormat] { members.map(\.format) }
-    /// What the next run compares the set with; nil if one of the members has no fingerprint.
+    /// The fingerprint for the next run to compare with; nil if one of the members has none.
     var fingerprint: Fingerprint? {
         let files = members.compactMap {
             $0.fingerprint == nil ? nil : Fingerprint.File(name: $0.source.location.name, $0.status.stamp)

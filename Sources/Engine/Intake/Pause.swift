@@ -31,7 +31,7 @@ package enum PauseReason: String, CaseIterable, Sendable, Codable {
             }
     }
 
-    /// What to do about it; nil if that depends.
+    /// The remedy; nil if it depends on the case.
     fileprivate var remedy: String? {
         switch self {
         case .noSpace: "make room there"

@@ -22,7 +22,7 @@ package struct SettleTimes: Hashable, Sendable {
     }
 }
 
-/// What is known about the writer of a file.
+/// The state of a file's writer, as far as it is known.
 package enum WriterState: UInt8, Sendable {
     /// Nothing: the file was there already, or there are no events.
     case unknown
@@ -33,7 +33,7 @@ package enum WriterState: UInt8, Sendable {
     case finished
 }
 
-/// What opening a source showed.
+/// The findings from opening a source.
 package struct Examination: Equatable, Sendable {
     /// Whether anybody has the file open for writing; nil if the system does not say.
     package let hasWriter: Bool?
@@ -45,7 +45,7 @@ package struct Examination: Equatable, Sendable {
     }
 }
 
-/// What the names in a set's folder say about the upload as a whole.
+/// The signs of the upload as a whole, from the names in a set's folder.
 package struct SetSigns: Equatable, Sendable {
     /// The set has its `.done`.
     package var isDeclaredComplete: Bool

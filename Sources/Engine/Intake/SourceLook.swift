@@ -4,7 +4,7 @@ import Glibc
 import Pipeline
 import System
 
-/// What a look found.
+/// The result of a look.
 enum LookResult: Equatable {
     /// Nothing is there, or nothing that could be a source.
     case nothing
@@ -15,7 +15,7 @@ enum LookResult: Equatable {
 
 /// Looks at sources below an inbox that is open.
 struct SourceLook {
-    /// What came of an action of the tracker.
+    /// The result of an action of the tracker.
     enum Found: Equatable {
         case look(LookResult)
         case examination(Examination)

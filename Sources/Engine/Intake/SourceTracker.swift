@@ -20,7 +20,7 @@ package struct TrackerCounts: Equatable, Sendable {
 
 /// The sources of one inbox, each from its first sight until it is claimed.
 package struct SourceTracker {
-    /// What happened to a name.
+    /// An event that has happened to a name.
     package enum Event: Equatable, Sendable {
         /// A new file, or a new name of a file.
         case appeared
@@ -33,7 +33,7 @@ package struct SourceTracker {
         case vanished
     }
 
-    /// What the caller must do.
+    /// An action that the caller must take.
     package enum Action: Equatable, Sendable {
         /// Look at the source, and pass the result to `looked`.
         case look(BytePath, isSet: Bool)

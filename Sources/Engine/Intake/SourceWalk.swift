@@ -3,11 +3,11 @@ import Glibc
 package import Pipeline
 package import System
 
-/// What a walk has found.
+/// The result of a walk.
 package struct FoundSources: Sendable {
     /// In natural order, each once.
     package var sources: [SourceFile] = []
-    /// What was left out on purpose, as sentences for the user.
+    /// The notes on what was left out on purpose, as sentences for the user.
     package var notes: [String] = []
     /// Files that are recognizably no pictures, as the user would type their paths, and why.
     package var passedOver: [(path: BytePath, why: NoPicture)] = []
@@ -280,7 +280,7 @@ package struct SourceWalk {
             )
             return []
         }
-        // What is never taken may be excluded too.
+        // Names that are never taken may be excluded too.
         for name in names where isIgnored(name) { exclusions.note(relative.appending(BytePath(name)), isFolder: true) }
         for name in names.lazy.filter({ !isIgnored($0) }).map({ BytePath($0) }).sorted(by: { $0.precedes($1) })
         where !isEnded {

@@ -30,7 +30,7 @@ final class WatchLoop {
     private var wasPartial = false
     /// The folders as the last scan has seen them, while something is blocked and there are no events.
     private var blockedFolders: [BytePath: FileStatus] = [:]
-    /// What was logged already; cleared when it grows too long.
+    /// The paths that were logged already; cleared when there are too many.
     private var logged: Set<BytePath> = []
     private(set) var status = InboxStatus()
 

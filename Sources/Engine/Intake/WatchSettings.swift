@@ -1,4 +1,3 @@
-// What the watcher of an inbox has to know.
 package import Pipeline
 import System
 
@@ -25,7 +24,7 @@ package struct WatchSettings: Sendable {
     package var capacity = 150_000
     /// How long the file system may take for an answer until the inbox counts as paused.
     package var patience = Duration.seconds(30)
-    /// What takes longer is looked at on another thread, so that the other sources do not wait.
+    /// A source whose look takes longer is looked at on another thread, so that the other sources do not wait.
     package var lookTime = Duration.milliseconds(50)
 
     package init(

@@ -141,7 +141,7 @@ extension SQLiteLedger {
 extension JobRecord {
     fileprivate typealias Columns = [(name: String, value: (any DatabaseValueConvertible)?)]
 
-    /// What of a job's row never changes.
+    /// The columns of a job's row that never change.
     fileprivate var constantColumns: Columns {
         [
             ("id", job.id.text),
@@ -151,7 +151,7 @@ extension JobRecord {
         ]
     }
 
-    /// What of a job's row can change.
+    /// The columns of a job's row that can change.
     fileprivate var changingColumns: Columns {
         [
             ("is_set", job.isSet),

@@ -1,4 +1,4 @@
-// What the ledger knows: rows as values, sums, and the removal of old rows.
+// The ledger's queries, for rows as values and for sums, and the removal of old rows.
 import FoundationEssentials
 import GRDB
 package import Pipeline

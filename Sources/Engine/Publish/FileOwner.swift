@@ -1,9 +1,9 @@
-// Whose a file in an outbox is: what it says of itself, and what the record says of it.
+// The owner of a file in an outbox: what the file says of itself, and what the record says of it.
 import Glibc
 import Pipeline
 package import System
 
-/// Whose file is under a name.
+/// The owner of the file under a name.
 enum FileOwner: Equatable {
     /// It was made of this source, and is as it was written.
     case source(BytePath)
@@ -29,7 +29,7 @@ package struct FoundFile: Sendable {
     }
 }
 
-/// What a rendition or a report says of itself, in an extended attribute.
+/// The origin of a rendition or a report, as its extended attribute states it.
 struct FileOrigin: Equatable {
     /// Short, since what fits into the inode costs no block of the disk.
     static let attribute = "user.imagemill"

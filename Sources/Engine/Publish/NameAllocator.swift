@@ -169,7 +169,7 @@ struct Obstacle: Equatable {
     }
 }
 
-/// What a look at the names of one version has found.
+/// The result of a look at the names of one version.
 struct CheckedNames {
     var version = 1
     /// The files that may be replaced, by their names.

@@ -107,7 +107,7 @@ struct NameSearch {
         }
     }
 
-    /// What the source gets.
+    /// The names that the source gets.
     func allocation(_ found: CheckedNames) throws(Failure) -> Allocation {
         let names = try names(found.version)
         let losers = found.obstacles.compactMap { obstacle in

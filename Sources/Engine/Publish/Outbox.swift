@@ -9,7 +9,7 @@ package import System
 package final class Outbox: Sendable {
     package let path: BytePath
     private let user: User
-    /// What its files say who wrote them; nil if they do not.
+    /// The writer that its files name; nil if they name none.
     let writer: String?
     /// The folder that keeps files until they are published; nil if they are kept in the output folder itself.
     private let staging: Directory?
@@ -191,7 +191,7 @@ package final class Outbox: Sendable {
         return (try? found.removeFiles(beginningWith: ".imagemill-\(prefix)", butNot: ".imagemill-\(present)")) != nil
     }
 
-    /// What is under a name; nil if there is nothing. No link is followed.
+    /// The status of what is under a name; nil if there is nothing. No link is followed.
     package func status(_ name: BytePath) throws(SystemError) -> FileStatus? {
         guard let found = try lookUp(name) else { return nil }
         return try found.folder.status(found.name)

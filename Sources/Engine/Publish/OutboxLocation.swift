@@ -22,7 +22,7 @@ package struct OutboxLocation: Sendable {
     package var lock: BytePath { state.appending(BytePath("lock")) }
     package var report: BytePath { state.appending(BytePath("report.json")) }
 
-    /// What identifies a source: its path from the output folder, so that a project can be moved or copied as a whole.
+    /// The identity of a source: its path from the output folder, so that a project can be moved or copied as a whole.
     /// - Parameter path: the source's absolute path, without links above it.
     package func identity(of path: BytePath) -> BytePath { path.relative(to: realPath) }
 

@@ -11,7 +11,7 @@ package struct OutboxInUse: Error, Equatable, CustomStringConvertible {
 /// The lock of an output folder, held as long as this object lives; the system releases it however the process ends.
 package final class OutboxLock: Sendable {
     private let file: OpenFile
-    /// What the user should know: the file system has no locks, so nothing keeps two runs apart.
+    /// A note for the user: the file system has no locks, so nothing keeps two runs apart.
     package let note: String?
 
     /// - Throws: `OutboxInUse`, or `SystemError` if the file cannot be written.

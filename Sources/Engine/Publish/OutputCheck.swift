@@ -1,4 +1,4 @@
-// What a worker wrote is read back by our own code before anybody else sees it: the worker may lie.
+// A check of a worker's output: our own code reads it back before anybody else sees it, since the worker may lie.
 import Pipeline
 import System
 

@@ -1,4 +1,4 @@
-// What one source publishes, and the outcome.
+// The publication of one source, and its outcome.
 package import Pipeline
 package import System
 
@@ -24,7 +24,7 @@ package struct PublishedReport {
     }
 }
 
-/// What one source publishes: all of it or nothing.
+/// The files that one source publishes: all of them or none.
 package struct Publication {
     /// Each file with its destination.
     package var outputs: [StagedFile]
@@ -56,7 +56,7 @@ package struct Publication {
     }
 }
 
-/// What became of one source.
+/// The outcome of publishing one source.
 package enum PublishOutcome {
     /// Everything is in place.
     /// - Parameter files: the renditions as they were written.

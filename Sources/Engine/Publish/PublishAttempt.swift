@@ -15,7 +15,7 @@ final class PublishAttempt {
     /// Something that has changed in the outbox.
     private enum Undoable {
         case placed(StagedFile)
-        /// What was replaced is kept under another name in the same folder.
+        /// The replaced file is kept under another name in the same folder.
         case replaced(StagedFile, kept: BytePath)
         /// The old report, under another name.
         case withdrawn(folder: Directory, name: BytePath, kept: BytePath)
@@ -105,7 +105,7 @@ final class PublishAttempt {
         if !outbox.note(content, of: publication.owner, in: file.file) { isNoted = false }
     }
 
-    /// What is to be under the names from now on, beside what is there: a crash may leave either.
+    /// The names with their new contents, beside those that are there: a crash may leave either.
     /// - Parameter key: the outbox as the record of names knows it.
     func names(in key: BytePath) -> [OwnedName] {
         contents.map { name, content in

@@ -14,7 +14,7 @@ package struct Publisher: Sendable {
     /// - Parameters:
     ///   - names: the record of whose files are in the outbox; nil if nobody asks.
     ///   - key: the outbox as that record knows it.
-    ///   - keepsReplaced: what is replaced is kept until all renditions of the source are in place, so that it can be
+    ///   - keepsReplaced: replaced files are kept until all renditions of the source are in place, so that they can be
     ///     put back; otherwise everything is replaced.
     ///   - newToken: distinct for every file that is staged at one time; what a crash leaves behind is found by its
     ///     beginning.

@@ -1,4 +1,4 @@
-// What was published without syncs, and the sync that makes up for it.
+// The files that were published without syncs, and the sync that makes up for it.
 package import Pipeline
 package import System
 

@@ -11,7 +11,7 @@ package import System
 /// waiting. A lane that has been waiting for a file system for a while does not count, and another inbox gets one in
 /// its place; its own inbox never has more lanes than there are workers.
 package final class Dispatcher: Sendable {
-    /// What a lane does.
+    /// The kind of work that a lane does.
     package enum Activity: Sendable {
         /// It waits for a file system: claiming, opening, publishing, putting away.
         case files
@@ -193,7 +193,7 @@ package final class Dispatcher: Sendable {
         return []
     }
 
-    /// What a lane does now.
+    /// Notes what a lane does now.
     /// - Parameter allowed: how long it may take by its limits, which users may set to many hours; nil if that stays.
     package func note(_ activity: Activity, lane: Int, within allowed: Duration? = nil) {
         // Called six times per source: waking the waiting lanes each time would be slow. Only the end of a hang

@@ -40,7 +40,7 @@ package struct Job: Equatable, Sendable {
     package let observed: FileVersion
     package let originals: OriginalPolicy
     package var progress: JobProgress
-    /// What was to be done with it when its last attempt began: a digest of the pipeline and of the options.
+    /// The recipe when its last attempt began: a digest of the pipeline and of the options.
     package var recipe: String
     /// The report of the attempt that made it `published` or `rejected`, as a document, until it is settled and its hook
     /// has the report.

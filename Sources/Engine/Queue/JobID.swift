@@ -1,4 +1,4 @@
-// What a job is called: the name of its folder in work/, its key in the ledger, its place in the log.
+// The ID of a job: the name of its folder in work/, its key in the ledger, its place in the log.
 import Glibc
 package import Pipeline
 import Synchronization

@@ -61,14 +61,14 @@ struct JobRecord: Sendable {
         var taken = self
         taken.job.progress = progress
         taken.job.changed = wallClock()
-        // What ended an attempt is recorded with that attempt's recipe, also if the pipeline has changed since.
+        // The end of an attempt is recorded with that attempt's recipe, also if the pipeline has changed since.
         if progress.state == .running { taken.job.recipe = request.recipe }
         let token = newToken()
         taken.hold = Hold(owner: request.owner, token: token, until: now + request.lease)
         return (taken, Lease(job: taken.job, effects: effects, token: token))
     }
 
-    /// What an event makes of the job; nil as record if it is forgotten.
+    /// The job after an event; nil as record if it is forgotten.
     /// - Parameter report: of the attempt that the event ends.
     func after(
         _ event: JobEvent, report: [UInt8]?, now: Int, _ policy: RetryPolicy
@@ -108,7 +108,7 @@ extension JobEffect {
 }
 
 extension Job {
-    /// What to remember of an original that stays in its inbox, after the job has ended.
+    /// The record of an original that stays in its inbox, for the time after the job has ended.
     var keptOriginal: KeptOriginal? {
         guard keepsOriginal else { return nil }
         let code = progress.state == .failed ? progress.failure?.code : nil

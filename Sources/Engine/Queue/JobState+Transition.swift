@@ -1,4 +1,4 @@
-// What follows from what: the only place that decides how a job goes on.
+// The transitions of a job: the only place that decides how a job goes on.
 import Pipeline
 
 /// Applies an event to a job, at a time of the store: its next progress, and the effects to carry out. Pure, and total:
@@ -146,7 +146,7 @@ extension JobProgress {
         )
     }
 
-    /// What a start makes of a job, by where it finds the source.
+    /// The transition at a start, by where it finds the source.
     fileprivate func found(_ place: SourcePlace, now: Int, _ policy: RetryPolicy) -> Result {
         let cutOff = cutOff
         let dueAfterEnd = now + RetryPolicy.delay(afterEnd: cutOff.ends)

@@ -97,7 +97,7 @@ package enum JobEvent: Equatable, Sendable {
     case found(SourcePlace)
 }
 
-/// What somebody has to do because of a transition.
+/// A task that follows from a transition.
 package enum JobEffect: Equatable, Sendable {
     /// Take the source from its inbox into the spool.
     case claim

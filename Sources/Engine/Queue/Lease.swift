@@ -6,7 +6,7 @@ import System
 /// The right to work on a job, for as long as its holder is alive.
 package struct Lease: Equatable, Sendable {
     package let job: Job
-    /// What `taken` asked for.
+    /// The effects that `taken` asked for.
     package let effects: [JobEffect]
     /// Tells this lease from every other one, of any program. Never used twice.
     package let token: String
@@ -22,7 +22,7 @@ package struct Lease: Equatable, Sendable {
     }
 }
 
-/// What became of an offer.
+/// The outcome of an offer.
 package enum OfferOutcome: Equatable, Sendable {
     case added
     /// The same source was waiting in the inbox already: as it was, or now as it is.
@@ -69,7 +69,7 @@ package struct JobUpdate: Sendable {
     }
 }
 
-/// What an update did.
+/// The outcome of an update.
 package enum UpdateOutcome: Equatable, Sendable {
     /// The job as it is now; nil if it was forgotten. The lease holds on while there is something left to do at once.
     /// - Parameter dueIn: milliseconds until somebody can take it; 0 if there is nothing to take.

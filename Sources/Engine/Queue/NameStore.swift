@@ -5,7 +5,7 @@ package import Pipeline
 package protocol NameStore: Sendable {
     /// The names that a source owns in an outbox, in no order.
     func names(of source: BytePath, in outbox: BytePath) throws(StoreError) -> [BytePath]
-    /// What is recorded of those of these names that have an owner.
+    /// The records of those of these names that have an owner.
     func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName]
     /// Gives names to a source, all or none, if their owners are still the ones that were seen.
     /// - Parameter seen: the present owner of each name that has one and is to be taken away from it; the source itself

@@ -1,5 +1,4 @@
-// What is known of originals that are in nobody's way: those that stay in their inbox, and those in `done/` and
-// `failed/`.
+// The record of originals that are in nobody's way: those that stay in their inbox, and those in `done/` and `failed/`.
 package import Pipeline
 package import System
 
@@ -29,7 +28,7 @@ package protocol OriginalStore: Sendable {
     func kept(inbox: String) throws(StoreError) -> [BytePath: KeptOriginal]
     /// Forgets originals, so that they are done again.
     func forgetKept(inbox: String, paths: [BytePath]) throws(StoreError)
-    /// What is recorded of a folder of originals, by its name.
+    /// The record of a folder of originals, by the folder's name.
     func shelf(_ name: String, of inbox: String) -> any ShelfRecord
 }
 

@@ -2,7 +2,7 @@
 // Pure.
 package import Pipeline
 
-/// What to do after an attempt that failed.
+/// The next step after an attempt that failed.
 package enum AfterFailure: Equatable, Sendable {
     /// The surroundings are broken: the inbox pauses, and the attempt costs the source nothing.
     case pause(Pause)

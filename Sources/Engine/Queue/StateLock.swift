@@ -17,7 +17,7 @@ package struct ForeignState: Error, Equatable {
 
 /// A lock on a state folder, held as long as this object lives; the system releases it however the process ends.
 ///
-/// What is locked is the file `lock` in it.
+/// The file `lock` in it is locked.
 package final class StateLock: Sendable {
     private let file: OpenFile
 

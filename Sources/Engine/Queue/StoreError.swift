@@ -1,4 +1,4 @@
-// What can go wrong with a store, as sentences that say what to do.
+// The errors of a store, as sentences that say what to do.
 package import Pipeline
 import System
 
@@ -23,7 +23,7 @@ package struct StoreError: Error, Equatable, CustomStringConvertible {
 
     init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }
 
-    /// What it means for a source that was under way.
+    /// The failure of a source that was under way.
     package var asFailure: Failure {
         switch kind {
         case .full: Failure(.diskFull, stage: "publish", description)

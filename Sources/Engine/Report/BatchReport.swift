@@ -6,7 +6,7 @@ import Stages
 import Synchronization
 package import System
 
-/// What a run did, in numbers.
+/// The results of a run, in numbers.
 package struct BatchSummary: Sendable, Encodable, Equatable {
     package var sources = 0
     package var done = 0

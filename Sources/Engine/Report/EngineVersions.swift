@@ -1,4 +1,4 @@
-// What makes the renditions: this program, libvips and its codecs, by their versions.
+// The versions of what makes the renditions: this program, libvips and its codecs.
 import Stages
 
 struct EngineVersions: Codable {

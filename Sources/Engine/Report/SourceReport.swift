@@ -1,4 +1,4 @@
-// What was done with one source: the document that people and programs read. Its schema is in docs/schema/.
+// The report about one source: the document that people and programs read. Its schema is in docs/schema/.
 import Glibc
 package import Pipeline
 import System
@@ -27,7 +27,7 @@ package struct SourceReport: Sendable, Codable {
         package var members: [Member]?
     }
 
-    /// What a header says of a picture.
+    /// The facts from a picture's header.
     package struct Facts: Equatable, Sendable {
         package let format: SourceFormat
         /// Pixels as stored, before the orientation is applied; of one frame.
@@ -82,7 +82,7 @@ package struct SourceReport: Sendable, Codable {
     package var predictedMemory: Int?
     /// In a dry run, which looks at no pixels: why the source failed in an earlier run.
     package var failedBefore: String?
-    /// What made it.
+    /// The versions of what made it.
     let engine: EngineVersions
 
     package init(status: Status, pipeline: String, source: BytePath) {

@@ -10,7 +10,7 @@ package protocol BatchObserver: Sendable {
     func end()
 }
 
-/// What a run decides once for all of its sources.
+/// The settings that a run decides once for all of its sources.
 package struct BatchSettings: Sendable {
     package var render: RenderSettings
     package let workers: WorkerPool
@@ -42,11 +42,11 @@ package struct RunObstructed: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// What came of a run.
+/// The outcome of a run.
 package struct BatchOutcome: Sendable {
     package let summary: BatchSummary
-    /// What has kept it from its end: `RunObstructed`, or the `SystemError` for which the renditions may not be on the
-    /// disk, or the report is not written. Nil if nothing has.
+    /// The obstacle that has kept it from its end: `RunObstructed`, or the `SystemError` for which the renditions may
+    /// not be on the disk, or the report is not written. Nil if there is none.
     package private(set) var obstacle: (any Error)?
     /// The report is in its place.
     package let isReported: Bool
@@ -70,7 +70,7 @@ package final class BatchRun: JobSite, NameOrder {
     private let results: ResultRecord?
     /// In a dry run: why sources failed in an earlier one, by their paths from the output folder.
     private let failedBefore: [BytePath: String]
-    /// What has to reach the disk before the run is done; nil if nothing has.
+    /// The files that have to reach the disk before the run is done; nil if none have to.
     private let written: WrittenFiles?
     private let store = MemoryJobStore()
     private let status = LaneStatus()

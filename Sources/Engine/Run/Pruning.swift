@@ -81,7 +81,7 @@ package struct Pruning {
         return roots.contains { owned.source.isAtOrBelow($0) } && record.location.isGone(owned.source)
     }
 
-    /// What is recorded of the sources that were skipped.
+    /// The recorded outputs of the sources that were skipped.
     private func outputs() throws(StoreError) -> [BytePath: Set<BytePath>] {
         do {
             return try record.database.read { database in

@@ -1,4 +1,4 @@
-// What the shards of a plan have come to, added up.
+// The results of a plan's shards, added up.
 import Pipeline
 import System
 

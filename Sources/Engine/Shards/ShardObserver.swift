@@ -3,7 +3,7 @@ import Pipeline
 import Synchronization
 import System
 
-/// What a shard's sources have come to.
+/// The totals of a shard's sources.
 struct ShardTotals {
     var bytes = 0
     var warnings: [String: Int] = [:]

@@ -115,7 +115,7 @@ package struct ShardPlan: Codable, Equatable, Sendable {
         created = timestamp()
     }
 
-    /// What `id` must be.
+    /// The value that `id` must have.
     var computedID: String {
         var plan = self
         plan.id = ""

@@ -2,7 +2,7 @@
 package import Pipeline
 package import System
 
-/// What `imagemill shard` was asked for.
+/// A request to `imagemill shard`.
 package struct PlanRequest {
     package let pipeline: LoadedPipeline
     /// Files and folders as the user named them.
@@ -136,7 +136,7 @@ package final class ShardPlanner {
             }
             walked.append((path, absolute))
             let isFolder = status.kind == .directory
-            // What cannot be opened now must not look like an empty folder.
+            // A folder that cannot be opened now must not look like an empty one.
             if isFolder { _ = try Directory(path) }
             if try walkTar(path, absolute: absolute, status: status) { continue }
             try walk(path, root: isFolder ? absolute : absolute.directory, prefix: BytePath([]))

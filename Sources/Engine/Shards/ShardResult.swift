@@ -1,4 +1,4 @@
-// What was done with one shard: the document whose presence means that the shard is done.
+// The result of one shard: the document whose presence means that the shard is done.
 import FoundationEssentials
 package import Pipeline
 import System

@@ -3,7 +3,7 @@ import Glibc
 import Pipeline
 import System
 
-/// What became of a shard.
+/// The outcome of a shard.
 package enum ShardOutcome: Sendable {
     case done(ShardResult)
     /// Another attempt has done it meanwhile.

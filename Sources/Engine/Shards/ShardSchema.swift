@@ -47,7 +47,7 @@ package enum ShardSchema {
             ])
     }
 
-    /// What `gather` writes.
+    /// The document that `gather` writes.
     package static var gather: JSONValue {
         let node = ReportSchema.object([
             "node": text, "shards": count, "sources": count, "milliseconds": count, "rate": ["type": "number"],

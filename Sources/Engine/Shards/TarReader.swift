@@ -11,7 +11,7 @@ struct TarMember: Equatable {
     let bytes: Int
 }
 
-/// What is wrong with a tar.
+/// The damage to a tar.
 struct DamagedTar: Error, CustomStringConvertible {
     let description: String
 }
@@ -78,7 +78,7 @@ struct TarReader {
     }
 }
 
-/// What a header in front of another one says of the file after it.
+/// The facts about a file from an extra header before the file's own.
 private struct Extra {
     var path: BytePath?
     var bytes: Int?

@@ -1,4 +1,4 @@
-// What is in the folder of a set.
+// The contents of a set's folder.
 import Glibc
 import Pipeline
 import System

@@ -3,7 +3,7 @@ import Glibc
 package import Pipeline
 package import System
 
-/// What came of an attempt to claim a source.
+/// The outcome of an attempt to claim a source.
 package enum ClaimOutcome: Equatable, Sendable {
     /// It is in the spool, complete. Also if an earlier attempt has brought it there.
     case claimed
@@ -237,7 +237,7 @@ extension Spool {
         return outcome
     }
 
-    /// What was taken by mistake. A name that is taken meanwhile is left alone.
+    /// Puts back a source that was taken by mistake. A name that is taken meanwhile is left alone.
     private func putBack(_ job: Job, from mine: Directory, to folder: Directory) throws(SystemError) {
         _ = try VersionedName.move(Self.source, from: mine, to: folder, as: job.path.lastComponent, calls: calls)
         try discard(job.id)

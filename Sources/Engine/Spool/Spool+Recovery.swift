@@ -1,4 +1,4 @@
-// What a start finds of jobs that an earlier one had begun.
+// The jobs of an earlier start, as the next start finds them.
 import Glibc
 package import Pipeline
 package import System
@@ -191,7 +191,7 @@ extension Spool {
         return false
     }
 
-    /// What is in `failed/` and may be a job's source, as folders and names.
+    /// The entries of `failed/` that may be a job's source, as folders and names.
     private func putAway(_ job: Job) throws(SystemError) -> [(folder: Directory, name: BytePath)] {
         guard let folder = try? folders(of: job.id).open(.failed).folder(job.path.directory) else { return [] }
         var found: [(Directory, BytePath)] = []

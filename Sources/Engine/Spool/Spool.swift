@@ -26,7 +26,7 @@ package final class Spool: Sendable {
         var opened: [JobID: [BytePath: FileVersion]] = [:]
     }
 
-    // What a job's folder holds.
+    // The contents of a job's folder.
     static let source = BytePath("source")
     /// A link that holds the path from the inbox, in case the store is lost. It is made in one step and never followed.
     static let origin = BytePath("origin")
@@ -36,7 +36,7 @@ package final class Spool: Sendable {
     static let copied = BytePath("copied")
     /// Copies of files that somebody may still write to.
     static let copies = BytePath("private")
-    /// What is left of a set after its members were deleted: folders, and what NFS keeps.
+    /// The remains of a set after its members were deleted: folders, and what NFS keeps.
     static let remains = BytePath("remains")
     /// A member that is about to be removed, out of reach of everybody else.
     static let doomed = BytePath("doomed")

@@ -152,7 +152,7 @@ extension JobRunner {
                     site.happened(.outOfStep, to: job, files: nil, source: nil)
                 case .changed(let progress, let effects, let dueIn):
                     recorded.insert(job.id)
-                    // What is left to do is due at some time that the dispatcher must know. The holder goes on with
+                    // The remaining work is due at some time that the dispatcher must know. The holder goes on with
                     // what it has to do at once.
                     if let progress, progress.state.isOpen, !effects.contains(where: \.isForTheHolder) {
                         dispatcher.added(to: job.inbox, due: .now + .milliseconds(dueIn))

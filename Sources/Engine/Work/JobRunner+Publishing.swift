@@ -1,4 +1,4 @@
-// What a lane does with rendered sources: puts their renditions in place, and lets the originals go.
+// The publishing of rendered sources by a lane: it puts their renditions in place, and lets the originals go.
 import Pipeline
 import System
 

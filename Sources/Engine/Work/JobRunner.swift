@@ -80,8 +80,8 @@ package final class JobRunner {
 
     // MARK: - Claiming
 
-    /// What may have taken the program down waits until nothing else that may have is attempted. Then it is recorded
-    /// that this one is: if the program ends now, it is why.
+    /// A job that may have taken the program down waits until no other such job is attempted. Then its attempt is
+    /// recorded: if the program ends now, this job is why.
     /// - Returns: whether the job is still held.
     private func beginsAloneIfSuspect(_ lease: Lease, _ site: any JobSite) -> Bool {
         guard lease.job.progress.isSuspect, lease.effects.contains(.attempt) else { return true }
@@ -144,8 +144,8 @@ package final class JobRunner {
         attempt.work.take(source)
         let opened = try attempt.work.open(route.render.limits)
         note(.worker, of: attempt.lease, stage: "render")
-        // What may have taken the program down, or has lacked memory before, is done alone, by a worker that nothing
-        // else has been through. Such a worker makes the last of several attempts, too.
+        // A job that may have taken the program down, or has lacked memory before, is done alone, by a worker that
+        // nothing else has been through. Such a worker makes the last of several attempts, too.
         var isAlone = attempt.job.progress.isSuspect || attempt.job.progress.failure?.code == .outOfMemory
         let number = attempt.work.report.attempt
         if isAlone || number > 1 && number >= route.policy.attempts { maker.worker.replace() }

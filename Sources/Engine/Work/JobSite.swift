@@ -1,5 +1,5 @@
-// What a runner needs to know of the place that a job comes from: an inbox of the drop folder, or the folders of one
-// run.
+// The place that a job comes from, as far as a runner needs to know it: an inbox of the drop folder, or the folders of
+// one run.
 package import Pipeline
 package import System
 
@@ -15,7 +15,7 @@ package struct Route: Sendable {
     package let policy: RetryPolicy
     /// The inbox's name, for the report.
     package let inbox: String?
-    /// What is to be done, as a digest: an original that stays is done again if it changes.
+    /// A digest of what is to be done: an original that stays is done again if it changes.
     package let recipe: String
     /// A worker that died is tried again at once and in the same lane: others wait for the names that this source will
     /// take.
@@ -37,7 +37,7 @@ package struct Route: Sendable {
     }
 }
 
-/// What came of an attempt to take a source out of its inbox.
+/// The outcome of an attempt to take a source out of its inbox.
 package enum ClaimResult: Sendable {
     case claimed
     /// It is not to be had now; its inbox knows.
@@ -60,7 +60,7 @@ package enum JobNews: Sendable {
     case obstructed
     /// Somebody else has the job by now.
     case leaseLost
-    /// What was recorded of it does not follow from its state: a mistake in this program. It stays as it is.
+    /// The event that was recorded of it does not follow from its state: a mistake in this program. It stays as it is.
     case outOfStep
 }
 
@@ -69,7 +69,7 @@ package protocol JobSite: AnyObject, Sendable {
     var route: Route { get }
     /// Nothing new is begun.
     var isDraining: Bool { get }
-    /// What takes sources out of an inbox and puts originals away; nil if sources stay where they are.
+    /// The part that takes sources out of an inbox and puts originals away; nil if sources stay where they are.
     var shelving: (any Shelving)? { get }
     /// The order in which names are claimed; nil if any will do.
     var nameOrder: (any NameOrder)? { get }

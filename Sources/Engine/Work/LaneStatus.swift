@@ -1,4 +1,4 @@
-// What each lane works on, for the status and for the leases.
+// The work of each lane, for the status and for the leases.
 package import Pipeline
 import Synchronization
 package import System
@@ -22,7 +22,7 @@ package struct RunningJob: Sendable {
     }
 }
 
-/// What the lanes are at. For any thread.
+/// The jobs and leases of the lanes. For any thread.
 package final class LaneStatus: Sendable {
     private struct State {
         var running: [Int: RunningJob] = [:]

@@ -1,4 +1,4 @@
-// What a job works on: one picture, or a set of them.
+// The input of a job: one picture, or a set of them.
 import Messages
 import Pipeline
 import System
@@ -40,7 +40,7 @@ enum OpenedInput: Sendable {
         }
     }
 
-    /// What the next run compares the source with; nil if another write need not have moved a file's time.
+    /// The fingerprint for the next run to compare with; nil if another write need not have moved a file's time.
     var fingerprint: Fingerprint? {
         switch self {
         case .picture(let picture): picture.fingerprint

@@ -1,9 +1,9 @@
-// What a run, or an inbox, decides once for all of its sources.
+// The settings that a run, or an inbox, decides once for all of its sources.
 import Messages
 package import Pipeline
 package import System
 
-/// What is made of sources, within which bounds, and where it goes.
+/// The settings of rendering: what is made of sources, within which bounds, and where it goes.
 package struct RenderSettings: Sendable {
     package let pipeline: LoadedPipeline
     /// Those of the run or the inbox, as far as the pipeline does not lower them.

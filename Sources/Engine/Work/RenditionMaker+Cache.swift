@@ -4,7 +4,7 @@ import Pipeline
 import System
 
 extension RenditionMaker {
-    /// What the cache has, if it has every rendition; no worker is asked.
+    /// The outputs from the cache, if it has every rendition; no worker is asked.
     /// - Returns: nil if something must be made.
     func cachedOutputs(
         _ work: inout SourceWork, _ task: SourceTask, names choose: NameChoice

@@ -61,7 +61,7 @@ extension RenditionMaker {
         }
     }
 
-    /// What stages must see before the plan is known, measured on the whole picture. Its memory is given back
+    /// Measures on the whole picture what stages must see before the plan is known. Its memory is given back
     /// meanwhile: a source that waits for its names must not hold any.
     /// - Returns: also the bytes that the worker was expected to need for it at most.
     func measurements(

@@ -168,7 +168,7 @@ extension RenditionMaker {
 }
 
 extension FailureCode {
-    /// What a worker says when an output does not take what it writes.
+    /// The failures that a worker reports when an output does not take what it writes.
     fileprivate var maybeForWantOfRoom: Bool { self == .encodingFailed || self == .internal }
 }
 

@@ -11,14 +11,14 @@ package struct Cancelled: Error {}
 typealias NameChoice = (_ candidates: @escaping (_ version: Int) throws(PlanFailure) -> [RenditionName]) throws ->
     [RenditionName]
 
-/// What is known of a source while it is worked on.
+/// The facts about a source while it is worked on.
 struct SourceWork {
     private(set) var source: SourceFile
     var report: SourceReport
     private(set) var opened: OpenedInput?
     /// The names, once they are given.
     var names: [RenditionName]?
-    /// What the cache has of the source; nil if there is no cache.
+    /// The source's renditions in the cache; nil if there is no cache.
     var cached: CachedJob?
     /// It was opened in this attempt. Otherwise an earlier one has rendered it.
     private(set) var wasTaken = false
@@ -28,7 +28,7 @@ struct SourceWork {
     /// A job that is not open yet.
     init(_ job: Job, _ route: Route) {
         source = SourceFile(location: .path(job.path), identity: job.path, relative: job.path)
-        // What an earlier attempt has done is reported as it was, whoever settles it.
+        // The result of an earlier attempt is reported as it was, whoever settles it.
         if let known = job.report.flatMap({ SourceReport(document: $0) }) {
             report = known
             return
@@ -96,7 +96,7 @@ extension WorkerLoss {
         }
     }
 
-    /// What it means for the source that was under way.
+    /// The failure of the source that was under way.
     /// - Parameters:
     ///   - attempt: its number, from 1.
     ///   - predicted: the bytes that it needs at most; 0 if that is not known yet.

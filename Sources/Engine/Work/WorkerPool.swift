@@ -86,7 +86,7 @@ package final class WorkerPool: Sendable {
         /// The processor time that the worker had taken at the last look.
         var processorSeconds: Double?
 
-        /// What idle workers may take: their libraries tidy up after an answer.
+        /// The most that idle workers may take: their libraries tidy up after an answer.
         private static let mostMemory = 64 << 20
         private static let mostProcessorSeconds = 0.2
 

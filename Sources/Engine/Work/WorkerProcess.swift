@@ -95,7 +95,7 @@ final class WorkerProcess {
         return WorkerProcess(channel, errors: errors, process: process)
     }
 
-    /// What a worker writes to it from the 65,537th byte on is lost: nothing counts its memory.
+    /// A file for a worker's errors. Bytes from the 65,537th on are lost: nothing counts its memory.
     private static func errorFile() -> OpenFile {
         OpenFile(owning: clinux_bounded_memory_file("imagemill-worker-errors", 64 << 10))
     }

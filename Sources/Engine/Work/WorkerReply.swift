@@ -1,4 +1,4 @@
-// What a worker says is looked at before it is used: a picture may have taken the worker over.
+// A worker's answer is checked before it is used: a picture may have taken the worker over.
 import Messages
 import Pipeline
 
@@ -51,7 +51,7 @@ struct WorkerReply {
         return facts
     }
 
-    /// What the header of a picture says.
+    /// The facts from the header of a picture.
     /// - Throws: `Failure`, `WorkerLoss`.
     func facts(of format: SourceFormat) throws -> SourceFacts {
         guard case .facts(let facts) = reply else { throw try unexpected() }
@@ -68,7 +68,7 @@ struct WorkerReply {
         return isReadable
     }
 
-    /// What was measured for the stages of a pipeline.
+    /// The measurements for the stages of a pipeline.
     /// - Throws: `Failure`, `WorkerLoss`.
     func measurements(for pipeline: PipelineFile) throws -> [StageMeasurement] {
         guard case .measured(let found) = reply else { throw try unexpected() }
@@ -81,7 +81,7 @@ struct WorkerReply {
         return found
     }
 
-    /// What was rendered.
+    /// The result of a rendering.
     /// - Parameter count: how many renditions were asked for.
     /// - Throws: `NoRoom`, `Failure`, `WorkerLoss`.
     func rendered(count: Int) throws -> RenderResult {

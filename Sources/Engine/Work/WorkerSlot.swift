@@ -9,7 +9,7 @@ import System
 final class WorkerSlot {
     /// The pool outlives its slots: it has those that are idle, and who has one keeps the pool.
     private unowned let workers: WorkerPool
-    /// What ends the wait for an answer; whoever takes the slot sets it.
+    /// The cancellation that ends the wait for an answer; whoever takes the slot sets it.
     var cancellation = Cancellation()
     /// Ends the wait for an answer too; whoever takes the slot sets it.
     var isSilent: () -> Bool = { false }
@@ -25,7 +25,7 @@ final class WorkerSlot {
     private var hasMetOthers = false
 
     struct Known {
-        /// What messages call the pipeline.
+        /// The number of the pipeline in messages.
         let number: Int
         let planner: Planner
         /// By the paths as the pipeline writes them.
@@ -38,7 +38,7 @@ final class WorkerSlot {
     /// may have leaked.
     private static let renderingsPerWorker = 5000
     private static let keptBytesPerWorker = 768 << 20
-    /// What pipelines leave behind in a worker is bounded too.
+    /// The remains of pipelines in a worker are bounded too.
     private static let mostPipelines = 64
     private static let timeToPrepare = TimeBound(seconds: 60)
 
@@ -66,7 +66,7 @@ final class WorkerSlot {
 
     var hasNoProcess: Bool { worker == nil }
 
-    /// What the worker has taken since its last answer, and the processor time of its whole life.
+    /// The memory that the worker has taken since its last answer, and the processor time of its whole life.
     var spending: (memory: Int, processorSeconds: Double) { (worker?.growth ?? 0, worker?.processorSeconds ?? 0) }
 
     /// Only pictures that need text, or have a format on request, meet a worker that can read fonts, or that format.
@@ -214,9 +214,9 @@ final class WorkerSlot {
 
 /// The memory for a piece of work, in bytes.
 struct ReservedMemory {
-    /// What it needs at most, if the picture is what its header says.
+    /// The bytes that it needs at most, if the picture is what its header says.
     let predicted: Int
-    /// What nothing else gets meanwhile; all that there is, if it is done alone.
+    /// The bytes that nothing else gets meanwhile; all that there are, if it is done alone.
     let reserved: Int
 
     private static let growthBeyondPrediction = 128 << 20

@@ -13,7 +13,7 @@ package enum RemedyPlace: Sendable {
 
 /// Why a source failed.
 package enum FailureCode: String, CaseIterable, Sendable, Codable {
-    // What arrived.
+    // The source as it arrived.
     case empty
     case notAnImage = "not-an-image"
     case unsupportedFormat = "unsupported-format"
@@ -36,7 +36,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case permissionDenied = "permission-denied"
     case changedWhileRead = "changed-while-read"
     case changedSincePlan = "changed-since-plan"
-    // What the pipeline asks of it.
+    // The demands of the pipeline on it.
     case noSuchPage = "no-such-page"
     case emptyResult = "empty-result"
     case overlayDoesNotFit = "overlay-does-not-fit"
@@ -146,7 +146,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         }
     }
 
-    /// What to do about it, as Markdown: the one text that reports, terminals, pages and the documentation show.
+    /// The remedy, as Markdown: the one text that reports, terminals, pages and the documentation show.
     private func remedyMarkdown(_ place: RemedyPlace) -> String {
         func either(_ command: String, _ mill: String) -> String {
             switch place {
@@ -225,7 +225,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         }
     }
 
-    /// What to do about it, as plain text.
+    /// The remedy, as plain text.
     package func remedy(in place: RemedyPlace) -> String { remedyMarkdown(place).filter { $0 != "`" } }
 
     /// When it happens and what to do, as Markdown for the documentation.
@@ -242,7 +242,7 @@ package struct Failure: Error, Equatable, Sendable, Codable {
     /// libvips' or the system's own words, if there are any.
     package let detail: String?
 
-    /// What to do about it, as plain text.
+    /// The remedy, as plain text.
     package func remedy(in place: RemedyPlace) -> String {
         code.remedy(in: place).replacing("the stage that the message names", with: "the stage '\(stage)'")
     }

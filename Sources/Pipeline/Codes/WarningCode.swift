@@ -1,6 +1,6 @@
 // Everything that a report can warn of. The list is closed: reports, scripts and the documentation rely on the words.
 
-/// What a user may want to know of a source that was processed.
+/// A fact that a user may want to know about a source that was processed.
 package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case alphaFlattened = "alpha-flattened"
     case upscaled

@@ -1,4 +1,4 @@
-// What is wrong with a file that the user wrote, where, and what to do about it.
+// The mistakes in a file that the user wrote: what is wrong, where, and what to do about it.
 
 /// A place in a text; line and column count from 1, columns in Unicode scalars.
 package struct Position: Equatable, Hashable, Comparable, Sendable {

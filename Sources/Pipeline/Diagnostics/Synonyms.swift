@@ -1,4 +1,4 @@
-// What other programs call what a pipeline says: sharp, ImageMagick, CSS, vipsthumbnail, imgproxy.
+// The words of other programs for those of a pipeline: sharp, ImageMagick, CSS, vipsthumbnail, imgproxy.
 
 enum Synonyms {
     /// Our words for a word of others; the first that is known at a place is meant there.

@@ -1,7 +1,7 @@
 // The file that `imagemill watch` reads. It says where pictures arrive and where their renditions go; pipelines say
 // what to do with them.
 
-/// What the user wrote. It never changes after reading; a reload reads another one.
+/// The mill file that the user wrote. It never changes after reading; a reload reads another one.
 package struct MillFile: Sendable {
     package let text: String
     /// The ledger's folder; nil for the system's usual place.
@@ -130,7 +130,7 @@ package struct MillFile: Sendable {
         return head.merging(body).merging(["$defs": ["inbox": InboxGroup.mappingSchema()]])
     }
 
-    /// What the file, an inbox and the cache take, for the reference.
+    /// The parameters of the file, of an inbox and of the cache, for the reference.
     package static var descriptions:
         (file: [ParameterDescription], inbox: [ParameterDescription], cache: [ParameterDescription])
     {

@@ -21,7 +21,7 @@ package struct MillInbox: Sendable {
     package let priority: Int
     package let ignore: [NamePattern]
     package let reports: ReportPlace
-    /// What differs from the limits of the mill.
+    /// The limits that differ from those of the mill.
     package let limits: LimitOverrides
     /// The formats on request that it reads.
     package let allowed: AllowedFormats
@@ -148,7 +148,7 @@ struct InboxGroup: ParameterGroup {
 
     var hasKnownName: Bool { understood.contains("name") }
 
-    /// What the inbox is as far as it is understood.
+    /// The inbox as far as it is understood.
     func part(at position: Position) -> PartOfInbox {
         func known(_ path: WrittenPath, _ key: String) -> WrittenPath? { understood.contains(key) ? path : nil }
         return PartOfInbox(

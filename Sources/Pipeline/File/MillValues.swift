@@ -1,6 +1,6 @@
 // The types of values that only `mill.yaml` has.
 
-/// What to do with a source that is done.
+/// The policy for a source that is done.
 package enum OriginalPolicy: String, ParameterWord {
     /// To `done/`, under its relative path.
     case move

@@ -13,7 +13,7 @@ package enum Tolerance: String, ParameterWord {
     case truncated
 }
 
-/// What the user wrote: a pure function from a source to renditions. It never changes after reading.
+/// The pipeline that the user wrote: a pure function from a source to renditions. It never changes after reading.
 package struct PipelineFile: Sendable {
     /// The file's name without directory and extension; it names the pipeline in reports.
     package let name: String
@@ -27,7 +27,7 @@ package struct PipelineFile: Sendable {
     package let tolerance: Tolerance
     /// The page or frame of the source that is read, from 1; nil for the first page, or all frames.
     package let page: Int?
-    /// What is lower than where the pipeline is used.
+    /// The limits that are lower than those where the pipeline is used.
     package let limits: LimitOverrides
     /// Every asset that the stages name, in the order of the text.
     package let assets: [AssetReference]
@@ -86,7 +86,7 @@ package struct PipelineFile: Sendable {
         renditions.contains { $0.template.needsHash } || texts.contains(where: \.needsHash)
     }
 
-    /// What a pipeline and a rendition take, for the manual.
+    /// The parameters of a pipeline and of a rendition, for the manual.
     package static var descriptions: (file: [ParameterDescription], rendition: [ParameterDescription]) {
         (Parameters.describe(PipelineGroup.self), Parameters.describe(RenditionGroup.self))
     }
@@ -203,7 +203,7 @@ struct PipelineGroup: ParameterGroup {
         one.position == other.position && one.scales.count == 1
     }
 
-    /// What decides a file's name before the source is known.
+    /// The parts that decide a file's name before the source is known.
     private struct Name: Hashable {
         let parts: [NameTemplate.Part]
         let width: Int?

@@ -19,7 +19,7 @@ package struct Rendition: Sendable {
     let isWhole: Bool
     /// Everything that decides the names of its files was understood, whatever else was not.
     let hasKnownName: Bool
-    /// What decides its pixels and its bytes, as one text: all that is written but the name, `file` and `scale`.
+    /// The text that decides its pixels and its bytes: all that is written but the name, `file` and `scale`.
     package let canonical: String
     /// The same of `save` alone.
     var canonicalSave: String

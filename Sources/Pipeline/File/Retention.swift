@@ -1,7 +1,7 @@
 /// How long originals are kept that have left the inbox, and how much of them: `30d`, `10G`, or `{ age: 30d, size: 10G
 /// }`.
 package struct Retention: ParameterValue, ParameterGroup, Equatable {
-    /// What has been there for longer is removed.
+    /// The time after which an original is removed.
     package let age: Duration?
     /// Most bytes; the oldest are removed first.
     package let size: ByteCount?

@@ -45,7 +45,7 @@ struct SetRules {
                 "'\(rendition.name)' makes no picture of the set; add one of the stages that do, such as 'stitch', 'contact-sheet' or 'animate'"
             return p.problem(position: rendition.position, message)
         }
-        // What is wrong with the shared stages is said once.
+        // Mistakes in the shared stages are reported once.
         let isFirst = renditions.first(where: \.isWhole)?.name == rendition.name
         for (index, use) in path.enumerated() where index >= shared.count || isFirst {
             if index > join && use.isJoining {

@@ -4,7 +4,7 @@
 package struct StageUse: Sendable {
     package let stage: any StageDeclaration
     package let position: Position
-    /// What it says, as one text for all that say the same.
+    /// Its settings as one text, equal for all uses that say the same.
     let canonical: String
 
     package var name: String { type(of: stage).name }

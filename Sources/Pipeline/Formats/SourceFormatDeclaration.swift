@@ -8,7 +8,7 @@ package protocol SourceFormatDeclaration: Sendable {
     /// As it is called in sentences.
     static var title: String { get }
     static var mediaType: String { get }
-    /// What names of such files end with, in small letters.
+    /// The extensions of such files' names, in small letters.
     static var fileExtensions: [String] { get }
 
     /// The marks that its files have: those of one list, all of them.

@@ -64,7 +64,7 @@ package struct Polygon: Hashable, Sendable {
 
     package func mapped(by map: AffineMap) -> Polygon { Polygon(points.map { map($0) }) }
 
-    /// What it has in common with another one; without points if that is nothing.
+    /// The part that it shares with another one; without points if there is none.
     package func clipped(to other: Polygon) -> Polygon {
         let edges = zip(other.points, other.points.dropFirst() + other.points.prefix(1))
         // A mirrored polygon has its inside on the other side of its edges.

@@ -20,7 +20,7 @@ package struct Anchor: Hashable, Sendable {
         /// A point of the picture that is kept as near to the middle as the picture reaches; 0…1 of its width and
         /// height.
         case focus(x: Double, y: Double)
-        /// What people look at: edges, skin and strong colours.
+        /// The part that people look at: edges, skin and strong colors.
         case attention
         /// The busiest part.
         case entropy

@@ -206,7 +206,7 @@ package struct Distance: ParameterValue, Hashable {
 }
 
 extension Length {
-    /// What is wrong with a length that is too small for its parameter on this picture.
+    /// The failure of a length that is too small for its parameter on this picture.
     fileprivate func failure(
         of side: Int, scale: Double, _ key: String, in stage: String, expected: String
     ) -> PlanFailure {

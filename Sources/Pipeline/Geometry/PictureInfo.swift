@@ -1,6 +1,6 @@
-// What is known of a picture at one point of the flow, before it has any pixel.
+// The facts about a picture at one point of the flow, before it has any pixel.
 
-/// What is known of a picture between two stages.
+/// The facts about a picture between two stages.
 package struct PictureInfo: Hashable, Sendable {
     /// How well a size is known that depends on what is in the picture.
     package enum Certainty: Hashable, Sendable {

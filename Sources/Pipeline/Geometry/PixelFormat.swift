@@ -1,4 +1,4 @@
-/// What the numbers of a pixel mean: its colours, how fine they are, and whether there is alpha besides.
+/// The meaning of a pixel's numbers: its colors, how fine they are, and whether there is alpha besides.
 package struct PixelFormat: Hashable, Sendable, Codable {
     package var colour: ColourModel
     package var depth: BitDepth
@@ -24,7 +24,7 @@ extension PixelFormat: CustomStringConvertible {
     }
 }
 
-/// What the bands of a picture mean.
+/// The meaning of a picture's bands.
 package enum ColourModel: String, Sendable, Codable, Hashable, CaseIterable {
     case grey = "gray"
     case rgb, cmyk, lab

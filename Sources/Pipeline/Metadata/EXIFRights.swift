@@ -27,7 +27,7 @@ extension Rights {
 }
 
 extension Statements {
-    /// What an EXIF block states about the picture.
+    /// The statements of an EXIF block about the picture.
     package init(exif: [UInt8]) {
         self.init()
         let mark = Array("Exif\0\0".utf8)

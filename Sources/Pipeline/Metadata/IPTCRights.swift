@@ -11,7 +11,7 @@ extension Rights {
 }
 
 extension Statements {
-    /// What an IPTC block states about the picture.
+    /// The statements of an IPTC block about the picture.
     package init(iptc: [UInt8]) {
         self.init()
         for dataset in IIMDatasets(rest: ByteReader(iimBytes(in: iptc))) where dataset.record == 2 {

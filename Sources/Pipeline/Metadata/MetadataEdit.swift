@@ -1,4 +1,4 @@
-// What changes in the metadata of a picture on its way into a rendition.
+// The changes to the metadata of a picture on its way into a rendition.
 
 /// Statements that are made anew, and whether the place goes.
 package struct MetadataEdit: Sendable {

@@ -69,7 +69,7 @@ package struct MetadataSelection: Sendable {
     /// Blocks that are there, but only as far as they are understood.
     fileprivate var reduced: Set<MetadataBlock> = []
 
-    /// What is stated in all of it.
+    /// The statements in all of it.
     fileprivate var statements: Statements { Statements(stated) }
 
     fileprivate var stated: [MetadataBlock?: Statements] {
@@ -138,7 +138,7 @@ extension MetadataBlocks {
             selection.blocks[.xmp] = edited?.bytes
             if edited?.isWhole == false { selection.reduced.insert(.xmp) }
         }
-        // What is in blocks that the format cannot hold, and what is new.
+        // The statements of blocks that the format cannot hold, and new ones, go into XMP.
         if selection.statements != wanted || (!edit.statements.isEmpty && selection.blocks[.xmp] == nil) {
             let most = format.largest(.xmp)
             if let packet = selection.blocks[.xmp] {
@@ -172,7 +172,7 @@ extension MetadataBlocks {
         _ format: any OutputFormatDeclaration.Type
     ) -> String? {
         let result = selection.statements
-        // What the source states, as far as it counts.
+        // The statements of the source, as far as they count.
         let (old, there) = (wanted.lacking(in: new), result.lacking(in: new))
         let gone = old.titles(besides: there)
         let isNewLost = !new.isEmpty && new.merged(over: result) != result
@@ -192,7 +192,7 @@ extension MetadataBlocks {
         let profiles = texts.filter { $0.isBlock && !$0.isXMP }.map { "the text '\($0.keyword)'" }
         let lost = blocks.sorted() + tags + profiles + set
         guard !lost.isEmpty else { return gone.isEmpty ? nil : listed(gone) }
-        // What would be left if nothing had been added to the XMP.
+        // The statements that would be left if nothing had been added to the XMP.
         var left = selection.stated
         left[.xmp] = selection.blocks[.xmp] == nil ? nil : stated[.xmp]
         let saved = old.titles(besides: Statements(left).lacking(in: new)).filter { !gone.contains($0) }
@@ -209,7 +209,7 @@ extension MetadataBlocks {
 }
 
 extension MetadataBlock {
-    /// What a block of this kind states.
+    /// The statements of a block of this kind.
     fileprivate func statements(_ bytes: [UInt8]) -> Statements {
         switch self {
         case .xmp: Statements(xmp: bytes)

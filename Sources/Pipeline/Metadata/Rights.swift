@@ -1,5 +1,5 @@
-// Who made a picture, who owns it and how it may be used: the part of its metadata that the default policy keeps.
-// Knows nothing of files or libvips; XMPRights.swift and IPTCRights.swift read it out of their blocks.
+// The maker, the owner and the terms of use of a picture: the part of its metadata that the default policy keeps. Knows
+// nothing of files or libvips; XMPRights.swift and IPTCRights.swift read it out of their blocks.
 
 /// The authorship and licence of a picture, each value as plain text.
 ///

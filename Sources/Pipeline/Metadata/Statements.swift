@@ -1,4 +1,4 @@
-// What the metadata of a picture say of it in words, as far as it is read and written here.
+// The statements of a picture's metadata in words, as far as they are read and written here.
 
 /// Rights, title, caption and keywords of a picture. Each value is plain text that has been through `Rights.cleaned`.
 package struct Statements: Equatable, Sendable {
@@ -14,7 +14,7 @@ package struct Statements: Equatable, Sendable {
         (self.rights, self.title, self.caption, self.keywords) = (rights, title, caption, keywords)
     }
 
-    /// What the blocks of a picture state together, and the file itself, in a tag or a text of its format, which has no
+    /// The statements of all blocks together, and of the file itself, in a tag or a text of its format, which has no
     /// block. XMP counts most and the file least. EXIF knows more of the owner than IPTC, and IPTC more of the rest.
     package init(_ stated: [MetadataBlock?: Statements]) {
         self.init()
@@ -44,7 +44,7 @@ package struct Statements: Equatable, Sendable {
             caption: other.caption == nil ? caption : nil, keywords: other.keywords.isEmpty ? keywords : [])
     }
 
-    /// What is stated that others do not state alike, as it is called in sentences.
+    /// The statements that others do not make alike, as they are called in sentences.
     package func titles(besides other: Statements = Statements()) -> [String] {
         let all = [
             (rights == other.rights, ["copyright", "artist", "licence"]), (title == other.title, ["title"]),

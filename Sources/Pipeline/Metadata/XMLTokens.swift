@@ -60,7 +60,7 @@ struct XMLTokens: Sequence, IteratorProtocol {
         .text(XMLReferences.replaced(in: run { $0 != .lessThan }))
     }
 
-    /// What begins with `<`, or nil when it is to be skipped. Always moves on by a byte or more.
+    /// The token that begins with `<`, or nil when it is to be skipped. Always moves on by a byte or more.
     private mutating func markup() -> XMLToken? {
         if skip("<!--") {
             skip(past: "-->")

@@ -50,7 +50,7 @@ enum XMPProperty {
     }
 }
 
-/// What the prefixes of names stand for, in the elements that are open.
+/// The namespaces for the prefixes of names, in the elements that are open.
 /// Namespaces in XML: https://www.w3.org/TR/xml-names/
 struct XMPScopes {
     /// Each has the prefixes of those around it too.

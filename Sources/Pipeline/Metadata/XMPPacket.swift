@@ -1,7 +1,7 @@
 // Writes statements as XMP: as a packet of their own, or into one that is there.
 // https://developer.adobe.com/xmp/docs/xmp-specifications/ part 1 (RDF form).
 
-/// What is around every packet.
+/// The header and the trailer of every packet.
 let (xmpHeader, xmpTrailer) = (
     "<?xpacket begin=\"\u{FEFF}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>", "<?xpacket end=\"w\"?>"
 )

@@ -2,7 +2,7 @@
 
 /// Which properties are taken out.
 struct XMPRemoval {
-    /// What says where the picture was taken.
+    /// The properties that say where the picture was taken.
     let location: Bool
     /// Those that are stated anew.
     let properties: Set<XMPProperty>
@@ -12,7 +12,7 @@ struct XMPRemoval {
     /// A packet without them. Comments and whatever is no XML go too.
     /// - Returns: nil if the packet is not well-formed, and nobody can say what is in it.
     func applied(to packet: [UInt8]) -> [UInt8]? {
-        // What a document type declares would be unknown without it.
+        // The declarations of a document type would be unknown without it.
         guard String(validating: packet, as: UTF8.self) != nil, packet.firstRange(of: Array("<!DOCTYPE".utf8)) == nil
         else { return nil }
         var (tokens, scopes, open): (_, _, [String]) = (XMLTokens(packet), XMPScopes(), [])

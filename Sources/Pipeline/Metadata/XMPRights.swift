@@ -10,13 +10,13 @@ extension Rights {
 }
 
 extension Statements {
-    /// What an XMP packet states about the picture, by the same rules.
+    /// The statements of an XMP packet about the picture, by the same rules.
     package init(xmp: [UInt8]) {
         self = XMPReader(xmp).statements
     }
 }
 
-/// What an open element is to us. Rights are read only from the places that the XMP specification gives them.
+/// The role of an open element. Rights are read only from the places that the XMP specification gives them.
 private enum XMPRole {
     /// Around `rdf:RDF`.
     case outside

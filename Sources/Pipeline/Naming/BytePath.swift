@@ -69,7 +69,7 @@ private func escaped(_ byte: UInt8) -> String {
     "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
 }
 
-/// What a source's name says.
+/// The facts from a source's name.
 package struct SourceName: Hashable, Sendable {
     /// The path from the source root.
     package let path: BytePath

@@ -1,4 +1,4 @@
-/// What to do if a name belongs to another source, or to a file that Imagemill did not write.
+/// The policy for a name that belongs to another source, or to a file that Imagemill did not write.
 package enum CollisionPolicy: String, ParameterWord {
     case version, fail, overwrite
 }

@@ -1,6 +1,6 @@
 // A template and a source make a name.
 
-/// What names can be made of, besides the rendition itself.
+/// The facts that names can be made of, besides the rendition itself.
 package struct NamingFacts: Hashable, Sendable {
     package let source: SourceName
     /// SHA-256 of the source in hexadecimal; only if a template asks for it.

@@ -2,7 +2,7 @@
 
 /// A type that a parameter can have.
 package protocol ParameterValue: Sendable {
-    /// What is expected, as a message has it after "expected": `a length such as 120 or 50%`.
+    /// The expected value, as a message has it after "expected": `a length such as 120 or 50%`.
     static var expectation: String { get }
     /// The JSON Schema of its YAML form.
     static var schema: JSONValue { get }
@@ -16,7 +16,7 @@ package protocol ParameterValue: Sendable {
 
 /// A value that is a mapping with parameters of its own: `{ x: 8, y: 8 }`.
 package protocol ParameterMapping: ParameterValue, ParameterGroup {
-    /// What the parameters belong to, in messages: `the rectangle`.
+    /// The owner of the parameters, in messages: `the rectangle`.
     static var owner: String { get }
 }
 
@@ -27,7 +27,7 @@ extension ParameterMapping {
     }
 }
 
-/// What reading a file gathers besides values: mistakes, and the assets that it names.
+/// The findings from reading a file besides values: mistakes, and the assets that it names.
 package struct ReadingLog: Sendable {
     /// The stages that the file may name.
     package let catalogue: StageCatalogue

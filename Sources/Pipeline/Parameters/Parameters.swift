@@ -1,6 +1,6 @@
 // The declaration of parameters, made once and read in two modes.
 
-/// What one parameter is, for the schema, the docs and `imagemill stages`.
+/// The description of one parameter, for the schema, the docs and `imagemill stages`.
 package struct ParameterDescription: Sendable {
     package let key: String
     package let text: String
@@ -26,7 +26,7 @@ package struct Parameters {
     private let mode: Mode
     package private(set) var log: ReadingLog
     package private(set) var descriptions: [ParameterDescription] = []
-    /// What must be there and is not, with what is expected.
+    /// The parameters that must be there and are not, with what is expected.
     private var missing: [(key: String, expectation: String)] = []
     /// The keys whose values were not what was expected and were replaced by placeholders.
     private var brokenKeys: Set<String> = []
@@ -36,7 +36,7 @@ package struct Parameters {
         self.log = log
     }
 
-    /// What a type's initialiser asks for.
+    /// The parameters that a type's initializer asks for.
     package static func describe(
         _ type: any ParameterGroup.Type, catalogue: StageCatalogue = StageCatalogue([])
     ) -> [ParameterDescription] {
@@ -187,7 +187,7 @@ package struct Parameters {
         return entries.first { $0.key == key }?.value
     }
 
-    /// What to write instead, if quotes or a unit are all that is wrong.
+    /// The remedy, if quotes or a unit are all that is wrong.
     private func remedy<Value: ParameterValue>(for node: YAMLNode, _ type: Value.Type) -> String {
         func isUnderstood(_ text: String) -> Bool {
             var trial = ReadingLog(catalogue: log.catalogue)

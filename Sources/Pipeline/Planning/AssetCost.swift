@@ -1,5 +1,5 @@
-// What assets cost: they are decoded one after the other before there is any other picture, and stay in memory. Vector
-// pictures are drawn when they are needed.
+// The cost of assets: they are decoded one after the other before there is any other picture, and stay in memory.
+// Vector pictures are drawn when they are needed.
 
 extension CostModel {
     /// Bytes of assets that a worker keeps at the sizes at which they were drawn, for the next picture: at most, and

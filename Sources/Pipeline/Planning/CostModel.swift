@@ -1,4 +1,4 @@
-// What a plan costs: bytes of memory for admission, seconds for the deadlines. Bounds, not averages.
+// The cost of a plan: bytes of memory for admission, seconds for the deadlines. Bounds, not averages.
 
 package struct CostModel {
     let source: SourceFacts
@@ -9,7 +9,7 @@ package struct CostModel {
     let renditions: [RenditionPlan]
     var assets: [AssetFacts] = []
 
-    /// What a worker needs before it has any picture: libraries, tables, buffers of lines, and `keptMemory`.
+    /// The memory that a worker needs before it has any picture: libraries, tables, buffers of lines, and `keptMemory`.
     package static let base = 80 << 20
     /// The least memory for all workers to recommend: a small picture fits.
     package static let smallestBudget = "128M"
@@ -31,7 +31,7 @@ package struct CostModel {
         delivered.depth = source.depth
         // Extra bands are decoded too, and removed afterwards.
         let bands = max(delivered.bands, source.bands)
-        // What is in memory is read from there.
+        // A picture that is in memory is read from there.
         let count = source.isUnpackedAtOnce ? count / 4 : count
         guard let bytes = source.parts?.sampleBytes, bytes > delivered.depth.bytes else {
             return Self.rows(count, of: delivered) / delivered.bands * bands
@@ -85,7 +85,7 @@ package struct CostModel {
         let shared = HeldPictures.held(by: shared[...], factor: load.ratio, isInputHeld: true)
         let reading = [source.isUnpackedAtOnce ? 0 : decoder, loaded, converted].reduce(shared.peak, saturating)
         guard sharing != .scaled else {
-            // What came before is let go when all of it has been scaled.
+            // The memory for reading is freed when all of the picture has been scaled.
             let scaled = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
             let own = renditions.map { rendition in
                 let first = rendition.scaledFirst
@@ -106,7 +106,7 @@ package struct CostModel {
         }
         let made = saturating(means.reduce(0, saturating), own.max() ?? 0)
         if sharing == .held, let result {
-            // What came before is let go when the result is in memory.
+            // The memory for reading is freed when the result is in memory.
             return max(decoding, saturating(reading, result), saturating(result, made))
         }
         // Rows that come once keep their decoder until the end.
@@ -155,7 +155,7 @@ package struct CostModel {
         return decoded.resized(to: loadedSize).bytes
     }
 
-    /// What the decoder itself holds, besides what it has delivered.
+    /// The bytes that the decoder itself holds, besides what it has delivered.
     private func decoder(shrink: Int) -> Int { source.decoderBytes(shrink: shrink, to: loadedSize) }
 
     /// Bytes needed to save a rendition: for all of it, if the format is an animation or the encoder wants that, and for
@@ -185,7 +185,7 @@ extension RenditionPlan {
     /// Bytes of some rows of both.
     fileprivate var rowsOfFirst: Int { steps.first.map { HeldPictures.rows(of: [$0.input, $0.output], in: $0) } ?? 0 }
 
-    /// What its stages and its encoder hold.
+    /// The bytes that its stages and its encoder hold.
     /// - Parameters:
     ///   - factor: how much larger than planned the picture comes in.
     ///   - isMade: bytes of what the first stage finds made.

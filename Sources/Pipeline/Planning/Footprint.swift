@@ -11,7 +11,7 @@ package struct Footprint: Hashable, Sendable {
 
     /// Something that is drawn on the picture, such as a badge.
     package struct Drawing: Hashable, Sendable {
-        /// What it is: the name of its file.
+        /// Its title, such as the name of its file.
         package let name: String
         package let area: Polygon
 
@@ -24,7 +24,7 @@ package struct Footprint: Hashable, Sendable {
     package var anchor: PlanePoint?
     package var lines: [Line] = []
     package var drawings: [Drawing] = []
-    /// What a person must know who sees the drawing.
+    /// The note for a person who sees the drawing.
     package var note: String?
 
     /// Each pixel stays in its place.

@@ -1,13 +1,13 @@
-// What stages hold in memory, one after the other: a bound, not an average.
+// The pictures that stages hold in memory, one after the other: a bound, not an average.
 
 /// Bytes of the pictures that stages hold.
 struct HeldPictures {
     /// The most at any time.
     var peak = 0
-    /// What is still held when the last stage has its result, since that is made of it row by row.
+    /// The bytes still held when the last stage has its result, since that is made of them row by row.
     var kept = 0
 
-    /// What stages hold that follow each other.
+    /// The bytes that are held by stages that follow each other.
     /// - Parameters:
     ///   - factor: how many times larger than planned the first picture comes in, until a stage scales it.
     ///   - isInputHeld: somebody else holds the picture that comes in, and counts it.

@@ -2,9 +2,9 @@
 
 /// A stage that makes one picture, or one animation, of the members of a set.
 package protocol JoiningStage: StageDeclaration {
-    /// What is done to each member before it is joined, besides the stages that the pipeline names.
+    /// The stages for each member before it is joined, besides those that the pipeline names.
     var memberStages: [any StageDeclaration] { get }
-    /// What it gives flows on as frames, so that the format must hold an animation to show more than the first.
+    /// The result flows on as frames, so that the format must hold an animation to show more than the first.
     var makesAnimation: Bool { get }
 
     /// Works out where every member goes.

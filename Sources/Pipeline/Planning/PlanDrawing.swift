@@ -1,6 +1,6 @@
-// What each rendition takes of its source, as lines in the source's pixels.
+// The part of its source that each rendition takes, as lines in the source's pixels.
 
-/// What a rendition, or several that are alike, take of the source.
+/// The outline of a rendition, or of several that are alike, on the source.
 package struct RenditionOutline: Sendable, Equatable {
     /// The renditions' titles and sizes, such as `thumb@2x 600×600`.
     package var titles: [String]
@@ -12,7 +12,7 @@ package struct RenditionOutline: Sendable, Equatable {
     package let lines: [Footprint.Line]
     /// Badges, watermarks and layers, as far as they are seen.
     package let drawings: [Footprint.Drawing]
-    /// What cannot be drawn, and what else a person must know.
+    /// The parts that cannot be drawn, and what else a person must know.
     package let notes: [String]
     /// The rendition's place among the pipeline's.
     let index: Int

@@ -72,7 +72,7 @@ package struct Planner: Sendable {
         let shared = try steps(places(pipeline.stages, rendition: nil), from: decoded, scale: 1, measurements)
 
         var renditions: [RenditionPlan] = []
-        // What each of them is drawn from.
+        // The picture and the shared stages that each of them is drawn from.
         var drawn: [(picture: PictureInfo, shared: [PlannedStage])] = []
         for (index, rendition) in wanted.enumerated() {
             let places = places(rendition.stages, rendition: index)
@@ -350,7 +350,7 @@ package struct Planner: Sendable {
         return warnings
     }
 
-    /// What the stages and the formats do that a user may not expect.
+    /// The warnings of what the stages and the formats do that a user may not expect.
     /// - Parameter frames: of the source, or of what a set is joined to.
     func warnings(of shared: [PlannedStage], _ renditions: [RenditionPlan], frames: Int) -> [Warning] {
         var warnings = renditions.compactMap { animationDropped($0, frames: frames) }

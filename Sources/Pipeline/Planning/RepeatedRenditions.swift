@@ -26,7 +26,7 @@ extension RenditionPlan {
         rendition.template.fixed(rendition: rendition.name, scale: scale, ext: format.fileExtension)
     }
 
-    /// What the stages say that change the picture.
+    /// The texts of the stages that change the picture.
     private var effectiveStages: [String] {
         let idle = steps.filter(\.plan.changesNothing).compactMap { $0.path?.stage }
         return rendition.stages.enumerated().filter { !idle.contains($0.offset) }.map(\.element.canonical)

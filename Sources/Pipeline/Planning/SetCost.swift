@@ -1,4 +1,4 @@
-// What a set costs. All members are held once they are scaled; they are decoded one after the other.
+// The cost of a set. All members are held once they are scaled; they are decoded one after the other.
 
 struct SetCost {
     let members: [MemberPlan]
@@ -72,7 +72,7 @@ struct SetCost {
     /// The most that one member needs while it is made ready.
     private func decoding(_ load: (MemberPlan) -> LoadPlan) -> Int {
         members.flatMap { member in
-            // What several renditions begin with is held while each of them goes on with it.
+            // The picture that several renditions begin with is held while each of them goes on with it.
             let isHeld = member.own.count { !$0.isEmpty } > 1
             let held = isHeld ? member.shared.last?.output.bytes ?? member.decoded.bytes : 0
             return (member.own.isEmpty ? [[]] : member.own).map { own in
@@ -84,7 +84,7 @@ struct SetCost {
         }.max() ?? CostModel.base
     }
 
-    /// What comes after: the joined picture if it is held, and the renditions one after the other.
+    /// The bytes needed after decoding: the joined picture if it is held, and the renditions one after the other.
     private var joining: Int {
         // The frames of an animation are the members that are held already.
         let joined = sharing == .held ? shared.last.map { $0.output.frames > 1 ? 0 : $0.output.bytes } ?? 0 : 0

@@ -11,18 +11,18 @@ package struct MemberFacts: Hashable, Sendable, Codable {
     }
 }
 
-/// What happens to one member before it is joined.
+/// The plan for one member before it is joined.
 package struct MemberPlan: Sendable {
     package let facts: SourceFacts
     package let load: LoadPlan
     /// The picture as the first stage gets it.
     package let decoded: PictureInfo
-    /// What is done for all renditions.
+    /// The steps for all renditions.
     package let shared: [PlannedStage]
-    /// What is done for each rendition of the plan; empty if the set is joined for all of them.
+    /// The steps for each rendition of the plan; empty if the set is joined for all of them.
     package let own: [[PlannedStage]]
 
-    /// What a rendition begins with is smaller or larger than planned, since the decoder has made it so.
+    /// The picture that a rendition begins with is smaller or larger than planned, since the decoder has made it so.
     package func beginsResized(rendition index: Int) -> Bool {
         load.resizes(rendition: index) && !shared.contains(where: \.isScaling)
     }
@@ -101,7 +101,7 @@ extension Planner {
         }
     }
 
-    /// What is done to each member before the stage that joins: the stages before it, and its own.
+    /// The steps of each member before the stage that joins: the stages before it, and its own.
     private func memberSteps(
         _ places: ArraySlice<(use: StageUse, path: StagePath)>, before join: StageUse?, from starts: [PictureInfo],
         scale: Int,
@@ -179,7 +179,7 @@ extension Planner {
             warnings(.animationDropped, "the first frame is") { $0.isAnimated }
             + warnings(.pagesDropped, "the first page is") { $0.frames > 1 && !$0.isAnimated && $0.page == nil }
             + warnings(.channelsDropped, "colors and alpha are") { $0.droppedBands > 0 }
-        // What is said of one member holds for all that are like it.
+        // The warnings about one member hold for all that are like it.
         return dropped + enlargements(first.shared, "each member")
             + zip(renditions, first.own).flatMap { enlargements($1, "'\($0.title)'") }
     }

@@ -15,7 +15,7 @@ enum ShrinkOnLoad {
         scalesWhatIsDecoded: Bool
     ) -> Int {
         let ratio = self.ratio(shared + own)
-        // What a shared stage scales is for every rendition: for a lossless one too, if not now, then beside another.
+        // The result of a shared stage is for every rendition: for a lossless one too, if not now, then beside another.
         let hidesFineErrors =
             save.encoding.hidesFineErrors && !source.isFinelyDetailed && !shared.contains(where: \.isScaling)
         let factors = factors(of: source, isExact: !scalesWhatIsDecoded)

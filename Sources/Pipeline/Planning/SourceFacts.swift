@@ -1,4 +1,4 @@
-// What the header of a picture says, read by a worker before any pixel is decoded.
+// The header of a picture, read by a worker before any pixel is decoded.
 
 /// Facts from a picture's header. They come from a worker, so `isPlausible` must be asked before they are used.
 package struct SourceFacts: Hashable, Sendable, Codable {
@@ -26,14 +26,14 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var metadataBytes = 0
     /// Bytes of the colour profile.
     package var profileBytes = 0
-    /// What the codec's own header says, for HEIC, AVIF, WebP, PNG and JPEG: its decoder allocates by that. Nil if
+    /// The facts from the codec's own header, for HEIC, AVIF, WebP, PNG and JPEG: its decoder allocates by that. Nil if
     /// nothing is known.
     package var coded: CodedPicture?
     /// The parts that a TIFF is stored in. Nil if nothing is known.
     package var parts: StoredParts?
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
-    /// What it says in words; nil if that was not asked for.
+    /// The words of its metadata; nil if they were not asked for.
     package var words: PictureWords?
 
     package init(

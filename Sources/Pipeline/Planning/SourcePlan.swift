@@ -1,4 +1,4 @@
-// What will happen to one source: made without pixels, shown by `imagemill plan`, followed by the worker.
+// The plan for one source: made without pixels, shown by `imagemill plan`, followed by the worker.
 
 /// One stage with its plan.
 package struct PlannedStage: Sendable {
@@ -91,7 +91,7 @@ package struct LoadPlan: Hashable, Sendable {
     /// The picture that a rendition begins with is smaller or larger than planned.
     package func resizes(rendition index: Int) -> Bool { shrinks[index] > 1 || enlargement > 1 }
 
-    /// What the first stages scale a still to has to be turned upright.
+    /// A still is turned upright only after the first stages have scaled it.
     package func turnsLate(_ source: SourceFacts) -> Bool { beginning == .scaled && source.orientation > 1 }
 }
 
@@ -105,15 +105,15 @@ package struct RenditionPlan: Sendable {
     package let steps: [PlannedStage]
     /// As it is saved.
     package fileprivate(set) var output: PictureInfo
-    /// What it is drawn on, because its format has no alpha.
+    /// The color that it is drawn on, because its format has no alpha.
     package let background: Ink?
-    /// What its metadata state anew.
+    /// The statements that its metadata make anew.
     package let statements: Statements
     /// The fields in them that have neither a value nor a default.
     let notes: [Warning]
 
-    /// What the first stage scales to, if it does that and nothing before. Nil if it has something else to do with a
-    /// picture that has the size already: that is no reason to hold a copy.
+    /// The size and the kernel of the first stage's scaling, if it scales and does nothing before. Nil if it has
+    /// something else to do with a picture that has the size already: that is no reason to hold a copy.
     package var firstScaling: (size: PixelSize, kernel: ScalingKernel)? {
         guard let first = steps.first, case .scales(let size, let kernel) = first.plan.sizeDependence,
             size != first.input.size || first.plan.changesNothing
@@ -127,14 +127,14 @@ package struct RenditionPlan: Sendable {
     package var title: String { rendition.title + scaleSuffix(scale) }
 }
 
-/// What will happen to one source.
+/// The plan for one source.
 package struct SourcePlan: Sendable {
     /// The facts of the picture, or of the first member of a set.
     package let source: SourceFacts
     package let load: LoadPlan
     /// The picture as the first stage gets it, in pixels of the source.
     package let decoded: PictureInfo
-    /// What happens to each member of a set before it is joined; empty for a picture.
+    /// The plan for each member of a set before it is joined; empty for a picture.
     package var members: [MemberPlan] = []
     /// The steps of a set from the stage that joins it; empty if the renditions join it.
     package let shared: [PlannedStage]
@@ -157,7 +157,7 @@ package struct SourcePlan: Sendable {
     /// All pixels that are decoded are in memory at one time: the stages need it, or the decoder works so.
     package var holdsDecoded: Bool { load.beginning == .held || source.isDecodedAsAWhole }
 
-    /// What the renditions begin with is smaller or larger than planned, since the decoder has made it so.
+    /// The picture that a rendition begins with is smaller or larger than planned, since the decoder has made it so.
     package func beginsResized(rendition index: Int) -> Bool {
         !isSet && load.resizes(rendition: index) && !shared.contains(where: \.isScaling)
     }

@@ -1,4 +1,4 @@
-// What a stage must say of itself before any pixel exists. The target Stages adds the pixels.
+// The declaration of a stage, known before any pixel exists. The target Stages adds the pixels.
 
 /// A stage, as far as it can be planned. A stage reads its parameters in its initialiser.
 package protocol StageDeclaration: ParameterGroup {
@@ -10,8 +10,8 @@ package protocol StageDeclaration: ParameterGroup {
     static var summary: String { get }
     /// A pipeline's `stages` entry that shows the usual use, as YAML.
     static var example: String { get }
-    /// What its parameters hold besides plain values and refer to in the schema as `#/$defs/name`: explained in the
-    /// docs beside the stage.
+    /// The parts that its parameters hold besides plain values and refer to in the schema as `#/$defs/name`: explained
+    /// in the docs beside the stage.
     static var parts: [StagePart] { get }
 
     /// The plan depends on what is in the picture: it is measured, and then planned again.

@@ -1,6 +1,6 @@
 // The measurements that stages ask for before they are planned.
 
-/// What a stage found in the pixels, as fractions of the picture, so that all scales share it. Taken once per source.
+/// A finding of a stage in the pixels, as fractions of the picture, so that all scales share it. Taken once per source.
 package enum Measurement: Hashable, Sendable, Codable {
     /// A rectangle: left, top, width and height, 0…1.
     case box(left: Double, top: Double, width: Double, height: Double)
@@ -21,7 +21,7 @@ package enum Measurement: Hashable, Sendable, Codable {
     }
 }
 
-/// What was measured for one stage.
+/// A measurement for one stage.
 package struct StageMeasurement: Hashable, Sendable, Codable {
     package let path: Planner.StagePath
     package let measurement: Measurement

@@ -1,9 +1,7 @@
-// The plan of one stage for one picture.
-
-/// What a stage will do to one picture. The rendering follows it and works out nothing by itself.
+/// The plan of a stage for one picture. The rendering follows it and works out nothing by itself.
 package protocol StagePlan: Sendable {
     var output: PictureInfo { get }
-    /// What a person wants to know besides the output's size, such as `drawn 600×400 at (0, 100)`.
+    /// Facts for a person besides the output's size, such as `drawn 600×400 at (0, 100)`.
     var note: String { get }
     /// How the stage depends on the number of pixels that come in.
     var sizeDependence: SizeDependence { get }
@@ -23,7 +21,7 @@ package protocol StagePlan: Sendable {
     var changesNothing: Bool { get }
     /// How the result lies on the incoming picture, for drawings of the plan.
     var footprint: Footprint { get }
-    /// What the user should know of it besides.
+    /// Warnings about it for the user.
     var warnings: [Warning] { get }
 }
 
@@ -51,16 +49,16 @@ package enum SizeDependence: Hashable, Sendable {
     case sourcePixels
 }
 
-/// What a plan may depend on besides the incoming picture.
+/// The values that a plan may depend on besides the incoming picture.
 package struct PlanContext: Sendable {
     /// Pixels in one point of a size that a stage gives the picture: the rendition's scale, 1 in shared stages, and for
     /// something that is drawn on a picture what that one has. All other lengths are in points of the picture itself.
     package let scale: Double
     /// The assets of the pipeline by their path as written.
     package let assets: [String: AssetFacts]
-    /// What was measured on the decoded picture for this stage; nil before that, and for stages that measure nothing.
+    /// The measurement on the decoded picture for this stage; nil before that, and for stages that measure nothing.
     package let measurement: Measurement?
-    /// What the fields of texts stand for.
+    /// The values of the fields in texts.
     package let fields: TextFields
 
     package init(

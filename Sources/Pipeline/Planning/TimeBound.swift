@@ -25,10 +25,10 @@ package struct TimeBound: Hashable, Sendable {
         }
     }
 
-    /// What the settings allow, in seconds.
+    /// The times that the settings allow, in seconds.
     private let wall: Double
     private let processor: Double
-    /// What decoding and encoding so many pixels may take besides on a slow machine, in seconds.
+    /// The further time that decoding and encoding so many pixels may take on a slow machine, in seconds.
     private var pixels: Double
     private let work: Work
 

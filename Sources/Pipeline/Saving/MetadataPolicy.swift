@@ -1,6 +1,6 @@
 // `metadata` of `save`: what of a source's metadata stays, and what is stated anew.
 
-/// What stays of the metadata of a source.
+/// The part of a source's metadata that stays.
 package enum KeptMetadata: String, ParameterWord {
     /// Copyright, artist and licence stay; GPS and the rest go.
     case copyright
@@ -9,7 +9,7 @@ package enum KeptMetadata: String, ParameterWord {
     case all, none
 }
 
-/// What of a source's metadata stays, and what is stated anew.
+/// The policy for the metadata of a rendition: what stays of the source's, and what is stated anew.
 package struct MetadataPolicy: Sendable, Equatable {
     package var kept = KeptMetadata.copyright
     package var texts = MetadataTexts()
@@ -72,7 +72,7 @@ extension MetadataPolicy: ParameterValue {
     }
 }
 
-/// What is stated in the metadata of a rendition, as texts with fields.
+/// The statements in the metadata of a rendition, as texts with fields.
 package struct MetadataTexts: Sendable, Equatable {
     enum Field: String, CaseIterable {
         case title, caption, keywords, artist, copyright, credit
@@ -105,7 +105,7 @@ package struct MetadataTexts: Sendable, Equatable {
     package var isEmpty: Bool { texts.isEmpty }
     var all: [TextTemplate] { Field.allCases.flatMap { texts[$0] ?? [] } }
 
-    /// What is stated of a rendition. What has a field with neither a value nor a default is not stated.
+    /// The statements of a rendition. A text that has a field with neither a value nor a default is not stated.
     func filled(_ fields: TextFields, on size: PixelSize) -> (statements: Statements, warnings: [Warning]) {
         var (empty, cuts): ([String], [Warning]) = ([], [])
         func values(_ field: Field) -> [String] {

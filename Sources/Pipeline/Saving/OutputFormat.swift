@@ -45,7 +45,7 @@ extension OutputFormat {
     /// The same format as a source, for reading a result back.
     package var asSource: SourceFormat { declaration.sourceFormat }
 
-    /// What to do if pictures cannot be saved in this format.
+    /// The problem, and its remedy, if pictures cannot be saved in this format.
     package var missingEncoder: String {
         "libvips on this system cannot write \(rawValue)" + (declaration.separateEncoder.map { "; \($0.remedy)" } ?? "")
     }

@@ -78,7 +78,7 @@ struct SaveList: ParameterValue {
             let alone = entries.map { $0.key == "format" ? $0.with(item) : $0 }
             var trial = ReadingLog(catalogue: log.catalogue)
             ways += way(YAMLNode(content: .mapping(alone), position: node.position), &trial).map { [$0] } ?? []
-            // What is wrong for several formats is said once.
+            // A mistake that several formats share is reported once.
             for problem in trial.problems where !log.problems.contains(problem) {
                 log.problem(problem.position, problem.message)
             }
@@ -103,7 +103,7 @@ struct SaveList: ParameterValue {
     }
 }
 
-/// What `save` takes with `format: same`.
+/// The parameters of `save` with `format: same`.
 struct SameFormatGroup: ParameterGroup {
     init(_ p: inout Parameters) {
         let _: SaveFormat = p.required(

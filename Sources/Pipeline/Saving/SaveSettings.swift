@@ -4,7 +4,7 @@
 package struct SaveSettings: Sendable {
     /// The format with its own options.
     package let encoding: any OutputFormatDeclaration
-    /// What a format without alpha draws the picture on.
+    /// The color that a format without alpha draws the picture on.
     package let background: Color
     package let metadata: MetadataPolicy
 

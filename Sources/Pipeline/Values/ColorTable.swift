@@ -56,7 +56,7 @@ package struct ColorTable: Sendable {
         (low, high) = (reading.low, reading.high)
     }
 
-    /// What plans count it as: a picture with a pixel for each entry.
+    /// The table as plans count it: a picture with a pixel for each entry.
     /// - Parameter bytes: of its file, all of which is read at once.
     package func facts(reading bytes: Int) -> AssetFacts {
         let size = PixelSize(isCube ? size * size : size, isCube ? size : 1)
@@ -64,7 +64,7 @@ package struct ColorTable: Sendable {
             size: size, pixelsPerPoint: 1, isGrey: false, depth: .float, decoding: bytes + 16 * size.area)
     }
 
-    /// What was found in the lines so far.
+    /// The findings in the lines so far.
     private struct Reading {
         var size: Int?
         var isCube = false
@@ -157,7 +157,7 @@ package struct ColorTable: Sendable {
     }
 }
 
-/// What is wrong with a .cube file.
+/// The mistake in a .cube file.
 package struct ColorTableError: Error, Equatable {
     package let message: String
 }

@@ -61,7 +61,7 @@ package struct FontWeight: ParameterValue, Hashable {
 }
 
 extension AssetFacts {
-    /// What plans count a font file as: a picture of one pixel that takes the file's bytes.
+    /// A font file as plans count it: a picture of one pixel that takes the file's bytes.
     package static func font(bytes: Int) -> AssetFacts {
         AssetFacts(size: PixelSize(1, 1), pixelsPerPoint: 1, isGrey: true, decoding: bytes)
     }

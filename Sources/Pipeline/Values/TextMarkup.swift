@@ -1,6 +1,6 @@
 // Whether a text is markup, as far as that can be said without Pango, which alone knows what attributes mean.
 
-/// What is wrong with the tags and the entities of a text that is to be Pango's markup.
+/// The search for a mistake in the tags and the entities of a text that is to be Pango's markup.
 struct TextMarkup {
     /// Tags that Pango knows. All but `span` have no attributes.
     private static let tags = ["b", "big", "i", "markup", "s", "span", "sub", "sup", "small", "tt", "u"]
@@ -153,8 +153,8 @@ struct TextMarkup {
 }
 
 extension TextTemplate {
-    /// What is wrong with the words as markup, with the values of fields, which are none, and with their defaults, which
-    /// are; nil if nothing is.
+    /// The mistake in the words as markup; nil if there is none. The values of fields are no markup, their defaults
+    /// are.
     package var markupProblem: String? {
         func written(_ hasValues: Bool) -> String {
             parts.reduce(into: "") { text, part in

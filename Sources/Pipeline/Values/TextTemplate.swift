@@ -161,7 +161,7 @@ extension TextTemplate: ParameterValue {
 
 // MARK: - Values
 
-/// What the fields of texts stand for, as far as the source decides it.
+/// The values of the fields of texts, as far as the source decides them.
 package struct TextValues: Hashable, Sendable, Codable {
     let stem: String
     let folder: String
@@ -233,7 +233,7 @@ package struct FilledText: Hashable, Sendable {
     package let plain: String
     /// The fields that have neither a value nor a default.
     package let empty: [String]
-    /// What of it is left out, as a message says it.
+    /// The parts of it that are left out, as messages say it.
     package let cuts: [String]
 }
 

@@ -1,7 +1,7 @@
-// Which way the lines of a text go, where values of either direction are in it.
+// The direction of the lines of a text that holds values of either direction.
 
-/// The direction of each line of a text by the words that are written in it: a value that comes before them, whose letters
-/// may go the other way, decides nothing. https://www.unicode.org/reports/tr9/#P2
+/// The direction of each line of a text, decided by the words that are written in it: a value before them, whose
+/// letters may go the other way, does not count. https://www.unicode.org/reports/tr9/#P2
 struct WrittenDirection {
     private struct Line {
         var mark: Unicode.Scalar?
@@ -12,7 +12,7 @@ struct WrittenDirection {
 
     private let isMarkup: Bool
     private var lines = [Line()]
-    /// What comes next is within a tag.
+    /// The text that was added so far ends within a tag.
     private var isTag = false
 
     init(isMarkup: Bool) { self.isMarkup = isMarkup }

@@ -9,7 +9,7 @@ import Yams
 func readYAML(_ text: String, need: String = "renditions") -> (root: YAMLNode?, problems: [Diagnostic]) {
     var reader = YAMLReader()
     do {
-        // What a scalar means is decided by whoever asks for it; the usual resolver takes a millisecond to make its
+        // The meaning of a scalar is decided by whoever asks for it; the usual resolver takes a millisecond to make its
         // regular expressions.
         let parser = try Parser(yaml: text, resolver: .basic)
         guard let root = try parser.singleRoot() else {

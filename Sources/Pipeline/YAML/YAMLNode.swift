@@ -53,7 +53,7 @@ package struct YAMLNode: Sendable {
         if case .scalar(let text, quoted: false) = content { text } else { nil }
     }
 
-    /// What to write, for a message, if `key:value` without a space was read as a text.
+    /// The correction, for a message, if `key:value` without a space was read as a text.
     package var missingSpace: String {
         guard let text = plainText, let colon = text.firstIndex(of: ":"), colon != text.startIndex,
             text.index(after: colon) != text.endIndex, text.count <= Self.longestShown,
@@ -70,7 +70,7 @@ package struct YAMLNode: Sendable {
     /// Characters of a value that a message shows.
     private static let longestShown = 80
 
-    /// What was found, for a message: `'abc'`, `a list`, `a mapping`, `nothing`.
+    /// The node as it was found, for a message: `'abc'`, `a list`, `a mapping`, `nothing`.
     package var found: String {
         switch content {
         case .scalar(_, quoted: false) where isNull: "nothing"

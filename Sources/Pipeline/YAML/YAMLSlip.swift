@@ -1,4 +1,4 @@
-// What most often makes a YAML parser stumble, and what to write instead.
+// The slips that most often make a YAML parser stumble, and what to write instead.
 
 /// A usual slip, found in the text near the place where the parser gave up.
 struct YAMLSlip {

@@ -129,7 +129,7 @@ struct PNGDecoder {
     private static let paeth: UInt8 = 4
 }
 
-/// What `IHDR` says.
+/// The fields of a PNG's `IHDR` chunk.
 private struct PNGHeader {
     /// Bytes that the signature and the chunk take.
     static let length = 33

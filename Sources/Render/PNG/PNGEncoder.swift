@@ -37,7 +37,7 @@ struct PNGEncoder {
         let header = PNGChunk("IHDR", PNGChunk.bigEndian(rows.width) + PNGChunk.bigEndian(rows.height) + rows.kind)
         let pixels = PNGChunk("IDAT", packed)
         let end = PNGChunk("IEND", [])
-        // What may be large is not copied once more.
+        // The packed pixels, which may be large, are not copied once more.
         for part in [
             PNGChunk.signature + header.bytes + metadata.first + pixels.head, packed,
             pixels.tail + metadata.last + end.bytes,
@@ -65,8 +65,8 @@ struct PNGEncoder {
         if let sample = rows.sample {
             let (asIs, asDifferences) = (try packed(plain(sample), 1).count, try packed(filtered(sample), 1).count)
             let bytes = sample.map(\.count).reduce(0, +) * (rows.bytes + 1)
-            // What packs well is packed fast, so it is looked at as a whole; else the sample is believed if it is
-            // clear.
+            // A picture that packs well is packed fast, so it is looked at as a whole; else the sample is believed if
+            // it is clear.
             let isClear =
                 min(asIs, asDifferences) * 4 > bytes && max(asIs, asDifferences) * 8 > min(asIs, asDifferences) * 9
             if isClear {

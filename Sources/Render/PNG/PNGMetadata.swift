@@ -1,4 +1,4 @@
-// What a PNG says besides its pixels. libvips knows how to write that; its own PNG of a single pixel is taken apart.
+// The chunks of a PNG besides its pixels. libvips can write them; its own PNG of a single pixel is taken apart.
 import Pipeline
 import Vips
 

@@ -6,7 +6,7 @@ extension Picture {
     /// A colour in the picture's own numbers, or the nearest that they can say; one for each band except alpha.
     func numbers(of color: Color) throws -> [Double] {
         let levels = [color.red, color.green, color.blue]
-        // What needs no conversion is asked for often.
+        // Colors that need no conversion are asked for often.
         if profile == nil, pixels.colour == .rgb || (isGrey && color.isGrey) {
             return levels.prefix(pixels.colour.bands).map { Double($0) * (white / 255) }
         }

@@ -1,4 +1,4 @@
-// What does not scroll with the page: bars at the top and the bottom, a floating button, the line that leads home.
+// The parts of a page that do not scroll: bars at the top and the bottom, a floating button, the line that leads home.
 
 /// The places and rows of a capture that show the same on the screen as those of its neighbours.
 final class FixedPlaces {

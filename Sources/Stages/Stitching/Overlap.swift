@@ -1,6 +1,6 @@
 // How far captures of a scrolled page repeat each other, and where one is cut and the next one goes on.
 
-/// What is taken of a capture.
+/// The part that is taken of a capture.
 struct CapturePart: Equatable {
     var rows: Range<Int>
     /// How it goes on from the capture before.

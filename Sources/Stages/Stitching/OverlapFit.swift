@@ -13,9 +13,9 @@ struct CapturePair {
     }
 }
 
-/// What both captures show at an offset.
+/// The fit of two captures at an offset.
 struct OverlapFit {
-    /// What a row of the second capture shows as far as the first one repeats it.
+    /// The content of a row of the second capture as far as the first one repeats it.
     enum Row {
         /// Nothing to see, or only what does not scroll.
         case plain
@@ -54,7 +54,7 @@ private let weightOfOther = 16
 private let (rowsBeyond, doubtfulRowsBeyond) = (5, 20)
 
 extension CapturePair {
-    /// What both show at an offset; nil if that is too little, or if too much of it is different.
+    /// The fit of both at an offset; nil if they share too little, or if too much of it is different.
     func fit(_ offset: Int, tolerance: Int) -> OverlapFit? {
         let count = min(first.count - offset, second.count)
         // Captures that were compressed with losses differ a little here and there.
@@ -156,7 +156,7 @@ extension CapturePair {
 }
 
 extension OverlapFit {
-    /// What speaks for this fit, and what for the other one: only what is different about them.
+    /// The evidence for this fit, and for the other one: only what is different about them.
     func comparison(with other: OverlapFit) -> (own: Int, others: Int) {
         guard offset <= other.offset else {
             let (others, own) = other.comparison(with: self)

@@ -42,7 +42,7 @@ package struct Stitch: SetStage {
 
     package var needsMeasurement: Bool { overlap == .auto }
 
-    /// What is seen of one picture, and where.
+    /// The part of one picture that is seen, and where.
     struct Piece: Sendable {
         /// Which part of the picture; nil if nothing new is in it.
         let part: PixelBox?
@@ -75,7 +75,7 @@ package struct Stitch: SetStage {
         let pieces: [Piece]
         /// Pixels between a piece and the next one.
         let gaps: [Int]
-        /// What is seen where there is no picture; nil if there is one everywhere.
+        /// The background where there is no picture; nil if there is one everywhere.
         let background: Ink?
         let isMeasured: Bool
         /// The pictures that overlap with the one before nowhere that could be found, counted from 1.

@@ -1,4 +1,4 @@
-// What a text says and how it looks, as the user writes it.
+// The declaration of a text, as the user writes it.
 import Pipeline
 
 /// A text and its looks; the parameters of every stage that draws one.
@@ -90,7 +90,7 @@ enum TextStyle: String, ParameterWord { case normal, italic, oblique }
 
 enum TextAlignment: String, ParameterWord { case leading, center, trailing }
 
-/// What happens to words that do not fit a line.
+/// The treatment of words that do not fit a line.
 enum TextOverflow: String, ParameterWord { case wrap, ellipsis, shrink }
 
 /// `outline: { width: 2, color: black }`.

@@ -240,7 +240,7 @@ extension PixelBox {
             PixelSize(size.width + 2 * margin, size.height + 2 * margin))
     }
 
-    /// What two boxes share; nil if that is nothing.
+    /// The part that two boxes share; nil if there is none.
     fileprivate func intersection(with other: PixelBox) -> PixelBox? {
         let moved = PixelBox(PixelOffset(offset.x - other.offset.x, offset.y - other.offset.y), size)
         return moved.intersection(with: other.size).map {

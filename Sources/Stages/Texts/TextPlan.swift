@@ -72,7 +72,7 @@ extension TextDeclaration {
 
     /// Fills in the words and works out all lengths.
     /// - Parameters:
-    ///   - picture: what lengths refer to, which can hold what is drawn afterwards.
+    ///   - picture: the picture that lengths refer to, which can hold what is drawn afterwards.
     ///   - area: the part of it that the text is placed in.
     ///   - isPadded: there is room for the padding around this part.
     func plan(
@@ -143,7 +143,7 @@ extension TextDeclaration {
 }
 
 extension FilledText {
-    /// What a plan says of the words.
+    /// The warnings of a plan about the words.
     fileprivate func warnings(stage: String) -> [Warning] {
         cuts.map { Warning(.textCut, "'\(stage)': \($0)") }
             + [Warning(emptyFields: empty, in: stage)].compactMap(\.self)

@@ -11,7 +11,7 @@ struct CacheCommand: ParsableCommand {
         subcommands: [CacheStatsCommand.self, CacheVerifyCommand.self, CachePruneCommand.self, CacheClearCommand.self])
 }
 
-/// What all of them take.
+/// The argument that all of them take.
 struct CacheFolder: ParsableArguments {
     @Argument(help: "The folder of the cache.")
     var folder: String

@@ -53,7 +53,7 @@ struct DoctorCommand: RenderingCommand {
         if !problems.isEmpty { throw ExitStatus.someFailed }
     }
 
-    /// What holds if nobody sets anything.
+    /// The limits that hold if nobody sets anything.
     private static var usual: Limits {
         var limits = Limits()
         limits.maximumMemory = Machine.memory / 2
@@ -97,10 +97,10 @@ struct DoctorCommand: RenderingCommand {
             + [("max-memory", text(limits.maximumMemory, .bytes), text(usual.maximumMemory, .bytes))]
     }
 
-    /// What a worker can read and write, by trying it with tiny pictures.
+    /// The formats that a worker can read and write, by trying it with tiny pictures.
     private struct Formats {
         var readable: [SourceFormat] = []
-        /// What --allow and 'allow' can add.
+        /// The formats that --allow and 'allow' can add.
         var onRequest: [SourceFormat] = []
         var writable: [OutputFormat] = []
         var problems: [String] = []

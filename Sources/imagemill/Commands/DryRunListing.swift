@@ -2,7 +2,7 @@ import Engine
 import Pipeline
 import Synchronization
 
-/// What `imagemill run --dry-run` prints: the files that would be written, in the order of the sources.
+/// The output of `imagemill run --dry-run`: the files that would be written, in the order of the sources.
 final class DryRunListing: BatchObserver {
     private let progress: Progress
     private let outbox: BytePath

@@ -3,7 +3,7 @@ import Engine
 import Pipeline
 import System
 
-/// What one source may be and cost: what is the same on every machine.
+/// The limits on what one source may be and cost, which are the same on every machine.
 struct SourceLimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

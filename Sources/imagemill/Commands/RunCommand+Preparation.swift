@@ -1,10 +1,10 @@
-// What `imagemill run` finds out before it starts a worker: the pipeline, the sources, and what is unchanged.
+// The preparation of `imagemill run` before it starts a worker: the pipeline, the sources, and what is unchanged.
 import ArgumentParser
 import Engine
 import Pipeline
 
 extension RunCommand {
-    /// What is known before any worker is started.
+    /// The facts that are known before any worker is started.
     struct Preparation {
         let start: SuspendingClock.Instant
         let pipeline: LoadedPipeline

@@ -1,4 +1,4 @@
-// What `imagemill run` refuses before it renders anything.
+// The refusals of `imagemill run` before it renders anything.
 import ArgumentParser
 import Engine
 import Glibc

@@ -1,4 +1,4 @@
-// What `imagemill run` does when everything is rendered: it removes stale renditions, writes the page, and sums up.
+// The end of `imagemill run`, when everything is rendered: it removes stale renditions, writes the page, and sums up.
 import ArgumentParser
 import Engine
 import Pipeline

@@ -141,7 +141,7 @@ private struct Sent<Value>: @unchecked Sendable {
     init(_ value: Value) { self.value = value }
 }
 
-/// What a walk shows while it goes.
+/// The display of a walk while it goes.
 private final class PlanProgress: Sendable {
     private struct State {
         var last = SuspendingClock.now

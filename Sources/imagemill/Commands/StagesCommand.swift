@@ -36,7 +36,7 @@ struct StagesCommand: ParsableCommand {
     }
 }
 
-/// What there is to say of a stage, from its declaration.
+/// The page about a stage, from its declaration.
 struct StagePage {
     let name: String
     let summary: String

@@ -90,7 +90,7 @@ struct WatchCommand: RenderingCommand {
 }
 
 extension ForeignState {
-    /// What is wrong and how to start it instead.
+    /// A sentence that says what is wrong and how to start it instead.
     func sentence(mill: String, hasService: Bool) -> String {
         let known = ThisUser.knownName(of: owner)
         let name = known ?? "\(owner)"

@@ -1,4 +1,4 @@
-// What the drop folder has done since its start, counted as it happens.
+// The activity of the drop folder since its start, counted as it happens.
 import Engine
 import Pipeline
 import Synchronization

@@ -1,4 +1,4 @@
-// What happens in the drop folder, as lines of the log.
+// The events of the drop folder, as lines of the log.
 import Engine
 import Logging
 import Pipeline
@@ -136,7 +136,7 @@ extension HookNews {
 }
 
 extension HookLoss {
-    /// What happened.
+    /// The loss as a sentence.
     var sentence: String {
         guard let call else { return "\(counted(count, "event")) will not be told to hooks: \(reason)" }
         return "\(call.words) is not tried again: \(reason)"

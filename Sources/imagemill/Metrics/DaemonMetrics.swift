@@ -1,13 +1,13 @@
-// What the daemon tells Prometheus.
+// The daemon's metrics for Prometheus.
 import Engine
 import Pipeline
 import System
 
-/// What Prometheus reads at `/metrics`.
+/// The metrics that Prometheus reads at `/metrics`.
 struct DaemonMetrics {
     let status: StatusDocument
     let activity: Activity.Snapshot
-    /// What is in the spool, by the inboxes' names.
+    /// The contents of the spools, by the inboxes' names.
     let standing: [String: Standing]
 
     static let type = "text/plain; version=0.0.4; charset=utf-8"

@@ -64,7 +64,7 @@ final class RunMetrics: BatchObserver {
     }
 }
 
-/// What a run has counted.
+/// The counts of a run.
 private struct RunCounts {
     var ended: [SourceReport.Status: Int] = [:]
     private var failures: [FailureCode: Int] = [:]

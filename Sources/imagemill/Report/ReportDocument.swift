@@ -11,9 +11,9 @@ struct ReportDocument {
     private(set) var summary: Summary?
     /// Entries that cannot be read.
     private(set) var unreadable = 0
-    /// What a reader must know of the whole, a sentence each.
+    /// The notices about the whole that a reader must know, a sentence each.
     private(set) var notices: [String] = []
-    /// What all sources come to, if the entries are only some of them.
+    /// The totals of all sources, if the entries are only some of them.
     private(set) var totals: Totals?
 
     struct Totals: Encodable {

@@ -46,7 +46,7 @@ struct ReportPage {
     /// A page without links to pictures.
     init(_ document: ReportDocument) { (self.document, places, addresses) = (document, .unknown, nil) }
 
-    /// What happens to almost every picture deserves no look.
+    /// The warnings that almost every picture has, which deserve no look.
     static let usualWarnings: Set = [WarningCode.metadataRemoved.rawValue]
 
     /// The file's bytes.
@@ -71,7 +71,7 @@ struct ReportPage {
         return page + rest
     }
 
-    /// What a policy allows by its content.
+    /// The digest of a text, by which a policy allows that text.
     private static func digest(_ text: [UInt8]) -> String { "sha256-" + Digest.base64(of: text) }
 
     /// JSON in which no character can end the element that it is in.

@@ -1,6 +1,6 @@
-// What a file is, by its first bytes alone. Names and extensions are not asked: they are often wrong.
+// The format of a file, by its first bytes alone. Names and extensions are not asked: they are often wrong.
 
-/// What the first bytes of a file say that it is.
+/// A guess at the format of a file from its first bytes.
 package enum FormatGuess: Equatable, Sendable {
     case readable(SourceFormat)
     /// A format of pictures that we do not read; its name is for people, such as "BMP" or "RAW: Canon CR3".

@@ -1,4 +1,4 @@
-// What the codec's own headers say of the pictures in a file. Decoders allocate by these, whatever the file's boxes say.
+// The pictures in a file, as the codec's headers describe them. Decoders allocate by these, whatever the boxes say.
 
 /// The most that a decoder of HEIC, AVIF, WebP, PNG or JPEG must hold at one time.
 package struct CodedPicture: Hashable, Sendable, Codable {
@@ -24,7 +24,7 @@ extension HEIFStructure {
         let ranges = try HEIFItemLocations.ranges(in: source, meta: meta)
         for item in try HEIFItemTypes.items(in: source, content, of: ["av01", "hvc1", "hev1"]) {
             for range in ranges[item.id] ?? [] {
-                // What is cut off or damaged is not decoded; what was read before it counts.
+                // Data that is cut off or damaged is not decoded; what was read before it counts.
                 if item.type == "av01" {
                     try? AV1Sequence.walk(range, of: source, adding: &found)
                 } else {
@@ -38,7 +38,7 @@ extension HEIFStructure {
         return picture
     }
 
-    /// What the properties of all items say.
+    /// The pictures that the properties of all items describe.
     private static func configured(in source: ByteSource, _ meta: Range<Int>) throws(StructureError) -> CodedPictures {
         let container = try ISOBoxes.first("iprp", in: source, meta).content
         var boxes = ISOBoxes(in: source, try ISOBoxes.first("ipco", in: source, container).content)
@@ -52,7 +52,7 @@ extension HEIFStructure {
     }
 }
 
-/// What was found, and how much more is looked at.
+/// The pictures found so far, and how much more is looked at.
 private struct CodedPictures {
     var sizes: [PixelSize] = []
     var depth = BitDepth.eight

@@ -1,6 +1,6 @@
 // Whether a file ends where its structure says, so that one still being written is not taken for a picture.
 
-/// What a file's structure says about its end.
+/// The completeness of a file, as its structure tells it.
 package enum Completeness: Sendable {
     /// All that the structure announces is there. Bytes after it do not count: some cameras and phones write them.
     case complete

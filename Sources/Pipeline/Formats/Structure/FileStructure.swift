@@ -1,4 +1,4 @@
-// What our own code reads of files, without decoding them.
+// The reading of files by our own code, without decoding them.
 
 /// A reader of the structure of files. It is given any bytes; those of another format are `malformed`.
 package protocol FileStructure: Sendable {
@@ -6,8 +6,8 @@ package protocol FileStructure: Sendable {
     static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int)
     /// Goes through the whole file, as far as its structure announces something.
     static func walk(_ source: ByteSource) throws(StructureError)
-    /// What the decoder cannot read in a sound file, after "found"; nil if nothing such is known of the file. Asked only
-    /// after a decoder has called a file damaged.
+    /// The feature of a sound file that the decoder cannot read, worded to follow "found"; nil if none is known of the
+    /// file. Asked only after a decoder has called a file damaged.
     static func unsupportedFeature(in source: ByteSource) throws(StructureError) -> String?
     /// Why a file is not given to the decoder, which would fall over it or give a wrong picture.
     /// - Parameter page: from 1.
@@ -24,7 +24,7 @@ package protocol FileStructure: Sendable {
     static func statements(of page: Int, in source: ByteSource) throws(StructureError) -> Statements
     /// The texts of a PNG, and its EXIF.
     static func pngFacts(in source: ByteSource) throws(StructureError) -> PNGFacts
-    /// Metadata of a page that nobody reads, in words; nil if there are none.
+    /// The metadata of a page that neither libvips nor our own code reads, in words; nil if there are none.
     static func unreadMetadata(of page: Int, in source: ByteSource) throws(StructureError) -> String?
     /// The largest picture by the codec's own headers, if its decoder allocates by these.
     static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture?

@@ -70,7 +70,7 @@ struct HEIFItems {
     }
 }
 
-/// What a property does to the size of an item.
+/// The effect of a property on the size of an item.
 private enum HEIFProperty {
     case extent(width: Int, height: Int)
     case crop(width: Int, height: Int)

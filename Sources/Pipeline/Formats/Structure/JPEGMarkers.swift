@@ -18,8 +18,8 @@ struct JPEGMarkers: FileStructure {
         segmentEnd = reader.position
     }
 
-    /// What decoders do not read: they know the processes baseline, extended and progressive, by Huffman or arithmetic
-    /// codes, of 8 bits. Medicine uses lossless and hierarchical JPEG, and 12 bits.
+    /// The feature that decoders do not read: they know the processes baseline, extended and progressive, by Huffman or
+    /// arithmetic codes, of 8 bits. Medicine uses lossless and hierarchical JPEG, and 12 bits.
     static func unsupportedFeature(in source: ByteSource) throws(StructureError) -> String? {
         var markers = try JPEGMarkers(of: source)
         while true {

@@ -1,4 +1,4 @@
-// What differs between the four kinds of TIFF: the byte order, and the width of counts and offsets.
+// The differences between the four kinds of TIFF: the byte order, and the width of counts and offsets.
 // TIFF 6.0: https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf
 // BigTIFF: https://www.awaresystems.be/imaging/tiff/bigtiff.html
 

@@ -1,4 +1,4 @@
-// What sound TIFFs may have that libtiff or libvips cannot read.
+// The features of sound TIFFs that libtiff or libvips cannot read.
 
 extension TIFFPages {
     /// The feature of the first page. What libtiff has no codec for is not known here.

@@ -19,7 +19,7 @@ struct FailureList: Encodable, Sendable {
         var inbox: String
         /// The path below `failed/`.
         var path: String
-        /// What `retry` takes: the inbox and the path, percent-encoded.
+        /// The name that `retry` takes: the inbox and the path, percent-encoded.
         var name: String
         var bytes: Int?
         var code: String

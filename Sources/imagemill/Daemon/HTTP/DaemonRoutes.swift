@@ -1,4 +1,4 @@
-// What the daemon answers at which path. The same at every address.
+// The daemon's answers, by path. The same at every address.
 import Engine
 import Glibc
 import Pipeline

@@ -6,10 +6,10 @@ import Pipeline
 struct HTTPAccess: Sendable {
     /// The socket's permissions decide who may connect.
     var isUnixSocket = false
-    /// What a request has to bring along; nil on the loopback address, where it may bring nothing.
+    /// The token that a request has to bring along; nil on the loopback address, where it may bring none.
     var token: String?
 
-    /// What a request that changes something has to say, which a page of another site cannot say without asking first.
+    /// The header of a request that changes something, which a page of another site cannot send without asking first.
     static let header = "x-imagemill"
 
     /// - Throws: why the request is refused.

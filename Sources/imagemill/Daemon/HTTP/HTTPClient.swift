@@ -41,7 +41,7 @@ enum HTTPClient {
         throw NoDaemon(description: "the daemon at '\(path.printable)' answers what this version does not understand")
     }
 
-    /// What comes after the head, if it is as long as the head says.
+    /// The body after the head, if it is as long as the head says.
     private static func body(of answer: [UInt8]) -> Data? {
         guard answer.starts(with: Array("HTTP/1.1 ".utf8)) else { return nil }
         let end = answer.indices.dropLast(3).first { answer[$0..<($0 + 4)].elementsEqual([13, 10, 13, 10]) }

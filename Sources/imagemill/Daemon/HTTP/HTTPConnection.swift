@@ -33,7 +33,7 @@ struct HTTPConnection {
         deadline = .now + Self.patience
     }
 
-    /// What to wait for.
+    /// The events to wait for.
     var events: CInt {
         switch phase {
         case .reading: POLLIN

@@ -16,7 +16,7 @@ struct HTTPListener: Sendable {
 
     /// A Unix socket, for the owner and the group.
     /// - Parameters:
-    ///   - path: what an earlier daemon left there is replaced. Only call it with the lock on the state folder.
+    ///   - path: an earlier daemon's socket there is replaced. Only call it with the lock on the state folder.
     ///   - places: clients at a time.
     ///   - token: what requests have to bring along.
     static func unix(_ path: BytePath, places: Int = 16, token: String? = nil) throws(SystemError) -> HTTPListener {

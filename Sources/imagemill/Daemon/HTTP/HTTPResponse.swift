@@ -1,4 +1,4 @@
-// What the daemon answers to a request.
+// The daemon's answer to a request.
 import Engine
 import Pipeline
 import System

@@ -8,9 +8,9 @@ import System
 
 /// How a request is handled.
 enum HTTPHandling: Sendable {
-    /// What is in memory is answered at once.
+    /// An answer from memory is given at once.
     case now(HTTPResponse)
-    /// What takes its time is done on another thread.
+    /// An answer that takes its time is made on another thread.
     case later(HTTPWork, @Sendable () -> HTTPResponse)
 }
 
@@ -59,11 +59,11 @@ enum HTTPWork: Hashable, Sendable {
     }
 }
 
-/// What the server asks for answers. Called on the server's thread: it may take a lock for a moment, and must not wait
+/// The server's source of answers. Called on the server's thread: it may take a lock for a moment, and must not wait
 /// for work or for a disk.
 protocol HTTPRoutes: Sendable {
     func handle(_ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling
-    /// What the clients of a stream get, every few seconds.
+    /// The event that the clients of a stream get, every few seconds.
     func event() -> [UInt8]
 }
 
@@ -278,7 +278,7 @@ final class HTTPServer: Sendable {
             defer { answers = [] }
             return answers
         }
-        // Who has waited for too long was answered already.
+        // A client that has waited for too long was answered already.
         for (number, response) in ready where clients.all[number]?.connection.phase == .working {
             clients.all[number]?.answer(response)
         }

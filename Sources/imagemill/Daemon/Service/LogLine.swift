@@ -87,7 +87,7 @@ struct LogLine: Sendable {
         fields = metadata.map { (Self.fieldName($0.key), "\($0.value)") }.sorted { $0.key < $1.key }
     }
 
-    /// What the journal takes for a field: capitals, digits and `_`, a letter first.
+    /// The key as the journal takes it for a field: capitals, digits and `_`, a letter first.
     static func fieldName(_ key: String) -> String {
         let letters = key.uppercased().unicodeScalars.map { scalar -> Character in
             let isAllowed = ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar) || scalar == "_"

@@ -1,5 +1,5 @@
-// What the daemon tells systemd, by datagrams to $NOTIFY_SOCKET: see sd_notify(3). Without a service manager nothing is
-// said.
+// The daemon's messages to systemd, by datagrams to $NOTIFY_SOCKET: see sd_notify(3). Without a service manager nothing
+// is sent.
 import Engine
 import Glibc
 import System

@@ -1,10 +1,10 @@
-// What the commands ask of the daemon, and what it answers. What comes in is checked here, and nowhere else.
+// The requests of commands to the daemon, and its answers. Input is checked here, and nowhere else.
 import Engine
 import FoundationEssentials
 import Pipeline
 import System
 
-/// What the daemon can be asked by a command.
+/// A request of a command to the daemon.
 enum ControlRequest: Equatable, Sendable {
     case status
     /// Read the configuration again. The answer comes when that is done.
@@ -67,7 +67,7 @@ struct RetryProgress: Encodable, Sendable {
 /// The answer to anything but `status`.
 struct ControlReply: Codable, Equatable, Sendable {
     var schema = "imagemill.reply/1"
-    /// What was asked for was done, all of it.
+    /// All that was asked for was done.
     var ok: Bool
     /// A sentence.
     var message: String

@@ -16,9 +16,9 @@ struct ServedRendition: Equatable, Sendable {
 protocol DaemonControl: Sendable {
     /// The daemon at this moment.
     func status() -> StatusDocument
-    /// What it has done since its start.
+    /// Its activity since its start.
     var activity: Activity.Snapshot { get }
-    /// What is in the spool, by the inboxes' names.
+    /// The contents of the spool, by the inboxes' names.
     var standing: [String: Standing] { get }
     /// Another number after each change of what has failed.
     var failuresRevision: Int { get }
@@ -26,7 +26,7 @@ protocol DaemonControl: Sendable {
     var retrying: Retry.Count? { get }
     /// The flow is alive.
     var isAlive: Bool { get }
-    /// What is wrong with the state folder, if it is not where it was. A restart would only make it worse.
+    /// The problem with the state folder, if it is not where it was. A restart would only make it worse.
     var missingState: String? { get }
     /// One of the renditions of one of the latest results, by its number.
     func rendition(_ index: Int, of result: Int) -> ServedRendition?

@@ -18,7 +18,7 @@ struct Headline: Codable, Equatable, Sendable {
 
     init(level: Level, sentence: String) { (self.level, self.sentence) = (level, sentence) }
 
-    /// What is known of the folders `failed/`.
+    /// The facts about the folders `failed/`.
     struct Failed: Equatable, Sendable {
         /// Sources in those that could be read.
         var count: Int
@@ -45,7 +45,7 @@ struct Headline: Codable, Equatable, Sendable {
         status.inboxes.count { $0.state == .paused && $0.paused?.reason != .byRequest }
     }
 
-    /// What somebody should look at, the worst first; nothing if all is well.
+    /// The troubles that somebody should look at, the worst first; none if all is well.
     static func troubles(_ status: StatusDocument, failed: Failed) -> [String] {
         let inboxes = status.inboxes
         let blocked = inboxes.reduce(0) { $0 + $1.blocked }

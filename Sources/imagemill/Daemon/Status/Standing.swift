@@ -1,10 +1,10 @@
-// What is in the spool of each inbox now, looked at now and then on a thread of its own.
+// The contents of each inbox's spool, looked at now and then on a thread of its own.
 import Engine
 import Pipeline
 import Synchronization
 import System
 
-/// What the folders of one inbox hold.
+/// The contents of one inbox's folders.
 struct Standing: Sendable {
     /// Nil if the folder cannot be read.
     var failures: StandingFailures?
@@ -45,7 +45,7 @@ final class StandingWatch: Sendable {
     /// A folder that changes all the time takes this part of the time at most.
     private static let staleShare = 10
 
-    /// What was found, by the inboxes' names.
+    /// The findings, by the inboxes' names.
     var found: [String: Standing] { entries.withLock { $0.compactMapValues(\.found) } }
 
     /// Another one after each change of what has failed.

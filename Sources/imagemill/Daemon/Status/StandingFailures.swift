@@ -4,7 +4,7 @@ import FoundationEssentials
 import Pipeline
 import System
 
-/// What is in the failed folder of one inbox. It is read by whoever asks for the status, so that a slow folder holds up
+/// The contents of one inbox's failed folder. It is read by whoever asks for the status, so that a slow folder holds up
 /// nobody else.
 struct StandingFailures: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
@@ -18,7 +18,7 @@ struct StandingFailures: Equatable, Sendable {
         fileprivate let file: FileStatus?
 
         var reason: String? { note.map { "\($0.code): \($0.message)" } }
-        /// What to do about it: as the note says, or this version of a code that it knows.
+        /// The remedy: as the note says, or this version of a code that it knows.
         var remedy: String? { note.flatMap { $0.remedy ?? FailureCode(rawValue: $0.code)?.remedy(in: .millFile) } }
     }
 
@@ -29,7 +29,7 @@ struct StandingFailures: Equatable, Sendable {
         let stage: String?
         let attempts: Int?
         let time: String?
-        /// What to do, as the program says that wrote the note.
+        /// The remedy, as the program says that wrote the note.
         let remedy: String?
     }
 

@@ -1,4 +1,4 @@
-// What the drop folder knows of itself, as the status document says it.
+// The status of the drop folder, as the status document says it.
 import Engine
 import Glibc
 import Pipeline
@@ -41,7 +41,7 @@ extension StatusDocument {
 }
 
 extension StatusDocument.Disk {
-    /// What is free of it.
+    /// The share of it that is free.
     fileprivate var share: Double { Double(freeBytes) / Double(max(1, totalBytes)) }
 }
 

@@ -1,4 +1,4 @@
-// What the daemon says of itself: the document behind `imagemill status --json`. Its schema is in docs/schema/.
+// The status of the daemon: the document of `imagemill status --json`. Its schema is in docs/schema/.
 import Engine
 import Pipeline
 
@@ -157,7 +157,7 @@ struct StatusDocument: Codable, Equatable, Sendable {
         var time: String
     }
 
-    /// What hooks did not hear of in the last 24 hours, and never will.
+    /// The events of the last 24 hours that hooks did not hear of, and never will.
     struct Hooks: Codable, Equatable, Sendable {
         struct Loss: Codable, Equatable, Sendable {
             var time: String
@@ -186,7 +186,7 @@ struct StatusDocument: Codable, Equatable, Sendable {
     struct Memory: Codable, Equatable, Sendable {
         /// Memory that the supervisor itself occupies.
         var residentBytes = 0
-        /// What all workers together may be given.
+        /// The memory that all workers together may be given.
         var budgetBytes = 0
         var reservedBytes = 0
     }

@@ -4,7 +4,7 @@ import Pipeline
 
 struct StatusTable {
     let status: StatusDocument
-    /// What is in the failed folders now, by the names of the inboxes.
+    /// The contents of the failed folders now, by the names of the inboxes.
     var failures: [String: StandingFailures] = [:]
     /// All inboxes, folders and files are shown, however many there are.
     var isVerbose = false
@@ -245,7 +245,7 @@ struct StatusTable {
             + (more > 0 ? ["  and \(more) more" + (isCut ? "; --verbose lists more of them" : "")] : [])
     }
 
-    /// What the daemon remembers, if the failed folders cannot be read.
+    /// The failures that the daemon remembers, if the failed folders cannot be read.
     private var recentlyFailed: [String] {
         let unread = status.recentFailures.filter { failure in
             guard let inbox = status.inboxes.first(where: { $0.path == failure.inbox }) else { return true }

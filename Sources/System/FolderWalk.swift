@@ -8,7 +8,7 @@ package struct FolderEntry {
     package let folder: Directory
     /// Its path from where the walk began.
     package let path: BytePath
-    /// Of itself: no link is followed.
+    /// The status of the entry itself: no link is followed.
     package let status: FileStatus
 
     package var name: BytePath { path.lastComponent }

@@ -18,7 +18,10 @@ struct Imagemill {
         if CommandLine.arguments.dropFirst().first == "__worker" { exit(Worker.run()) }
         let words = Array(CommandLine.arguments.dropFirst())
         // ArgumentParser wants its text before it has seen whether anybody asks for it.
-        if [["--version"], ["-V"], ["version"]].contains(words) { return printOutput(versionText + "\n") }
+        if [["--version"], ["-V"], ["version"]].contains(words) {
+            printOutput(versionText + "\n")
+            leave()
+        }
         Machine.refuseInspection()
         signal(SIGPIPE, SIG_IGN)
         // A file that grows past a limit of the shell's is an error to report, not a reason to die.
@@ -41,7 +44,11 @@ struct Imagemill {
         } catch {
             end(for: error)
         }
-        // Without the exit handlers of a hundred libraries: the system frees their memory faster.
+        leave()
+    }
+
+    /// Ends the program without the exit handlers of a hundred libraries: the system frees their memory faster.
+    private static func leave() -> Never {
         fflush(nil)
         _exit(0)
     }

@@ -4,11 +4,16 @@
 package struct ParameterDescription: Sendable {
     package let key: String
     package let text: String
-    package let expectation: String
-    package let schema: JSONValue
     package let isRequired: Bool
+    // Worked out when they are asked for: reading a file, which every start does, needs the keys alone.
+    fileprivate let makeExpectation: @Sendable () -> String
+    fileprivate let makeSchema: @Sendable () -> JSONValue
+    fileprivate let makeDefaultText: @Sendable () -> String?
+
+    package var expectation: String { makeExpectation() }
+    package var schema: JSONValue { makeSchema() }
     /// The default as a user would write it; nil if there is none.
-    package let defaultText: String?
+    package var defaultText: String? { makeDefaultText() }
 }
 
 /// The parameters of a stage, of `save`, or of the whole file.
@@ -95,7 +100,7 @@ package struct Parameters {
 
     /// A value that must be there.
     package mutating func required<Value: ParameterValue>(_ key: String, _ text: String) -> Value {
-        describe(key, text: text, as: Value.self, isRequired: true, default: nil)
+        describe(key, text: text, as: Value.self, isRequired: true)
         if let value: Value = value(key) { return value }
         missing.append((key, Value.expectation))
         return Value.placeholder
@@ -103,13 +108,13 @@ package struct Parameters {
 
     /// A value with a default.
     package mutating func optional<Value: ParameterValue>(_ key: String, _ fallback: Value, _ text: String) -> Value {
-        describe(key, text: text, as: Value.self, isRequired: false, default: fallback.written)
+        describe(key, text: text, isRequired: false, default: fallback)
         return value(key) ?? fallback
     }
 
     /// A value that may be missing.
     package mutating func optional<Value: ParameterValue>(_ key: String, _ text: String) -> Value? {
-        describe(key, text: text, as: Value.self, isRequired: false, default: nil)
+        describe(key, text: text, as: Value.self, isRequired: false)
         return value(key)
     }
 
@@ -117,9 +122,9 @@ package struct Parameters {
     package mutating func required<Value: ParameterNumber>(
         _ key: String, in range: ClosedRange<Value>, _ text: String
     ) -> Value {
-        describe(key, text: text, as: Value.self, isRequired: true, default: nil, range: range)
+        describe(key, text: text, isRequired: true, range: range)
         if let value = value(key, in: range) { return value }
-        missing.append((key, "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"))
+        missing.append((key, Self.expectation(range)))
         return range.lowerBound
     }
 
@@ -127,7 +132,7 @@ package struct Parameters {
     package mutating func optional<Value: ParameterNumber>(
         _ key: String, in range: ClosedRange<Value>, _ text: String
     ) -> Value? {
-        describe(key, text: text, as: Value.self, isRequired: false, default: nil, range: range)
+        describe(key, text: text, isRequired: false, range: range)
         return value(key, in: range)
     }
 
@@ -135,7 +140,7 @@ package struct Parameters {
     package mutating func optional<Value: ParameterNumber>(
         _ key: String, _ fallback: Value, in range: ClosedRange<Value>, _ text: String
     ) -> Value {
-        describe(key, text: text, as: Value.self, isRequired: false, default: fallback.written, range: range)
+        describe(key, text: text, isRequired: false, default: fallback, range: range)
         return value(key, in: range) ?? fallback
     }
 
@@ -205,16 +210,16 @@ package struct Parameters {
         return ""
     }
 
-    /// - Parameter expectation: nil for that of the type.
-    private mutating func value<Value: ParameterValue>(_ key: String, expectation: String? = nil) -> Value? {
+    private mutating func value<Value: ParameterValue>(
+        _ key: String, expectation: @autoclosure () -> String = Value.expectation
+    ) -> Value? {
         guard let node = node(key) else { return nil }
         let problemsBefore = log.problems.count
         defer { if log.problems.count > problemsBefore { brokenKeys.insert(key) } }
         if let value = Value.read(node, &log) { return value }
         if log.problems.count == problemsBefore {
-            let expectation = expectation ?? Value.expectation
             log.problem(
-                node.position, "'\(key)' expects \(expectation), found \(node.found)\(remedy(for: node, Value.self))")
+                node.position, "'\(key)' expects \(expectation()), found \(node.found)\(remedy(for: node, Value.self))")
         }
         // The mistake is noted; any value lets the reading go on.
         return Value.placeholder
@@ -222,42 +227,39 @@ package struct Parameters {
 
     private mutating func value<Value: ParameterNumber>(_ key: String, in range: ClosedRange<Value>) -> Value? {
         let problemsBefore = log.problems.count
-        let expectation = "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"
-        guard let value: Value = value(key, expectation: expectation) else { return nil }
+        guard let value: Value = value(key, expectation: Self.expectation(range)) else { return nil }
         guard log.problems.count == problemsBefore else { return range.lowerBound }
         guard range.contains(value) else {
             log.problem(
                 node(key)?.position ?? Position(line: 1, column: 1),
-                "'\(key)' expects \(expectation), found \(value.written)")
+                "'\(key)' expects \(Self.expectation(range)), found \(value.written)")
             return range.lowerBound
         }
         return value
     }
 
     private mutating func describe<Value: ParameterValue>(
-        _ key: String, text: String, as type: Value.Type, isRequired: Bool, default fallback: String?
-    ) {
-        add(
-            key, text: text, expectation: Value.expectation, schema: Value.schema, isRequired: isRequired,
-            default: fallback)
-    }
-
-    private mutating func describe<Value: ParameterNumber>(
-        _ key: String, text: String, as type: Value.Type, isRequired: Bool, default fallback: String?,
-        range: ClosedRange<Value>
-    ) {
-        let schema = Value.schema.merging(["minimum": range.lowerBound.json, "maximum": range.upperBound.json])
-        let expectation = "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"
-        add(key, text: text, expectation: expectation, schema: schema, isRequired: isRequired, default: fallback)
-    }
-
-    private mutating func add(
-        _ key: String, text: String, expectation: String, schema: JSONValue, isRequired: Bool, default fallback: String?
+        _ key: String, text: String, as type: Value.Type = Value.self, isRequired: Bool, default fallback: Value? = nil
     ) {
         descriptions.append(
             ParameterDescription(
-                key: key, text: text, expectation: expectation, schema: schema, isRequired: isRequired,
-                defaultText: fallback))
+                key: key, text: text, isRequired: isRequired, makeExpectation: { Value.expectation },
+                makeSchema: { Value.schema }, makeDefaultText: { fallback?.written }))
+    }
+
+    private mutating func describe<Value: ParameterNumber>(
+        _ key: String, text: String, isRequired: Bool, default fallback: Value? = nil, range: ClosedRange<Value>
+    ) {
+        descriptions.append(
+            ParameterDescription(
+                key: key, text: text, isRequired: isRequired, makeExpectation: { Self.expectation(range) },
+                makeSchema: {
+                    Value.schema.merging(["minimum": range.lowerBound.json, "maximum": range.upperBound.json])
+                }, makeDefaultText: { fallback?.written }))
+    }
+
+    private static func expectation<Value: ParameterNumber>(_ range: ClosedRange<Value>) -> String {
+        "\(Value.expectation) from \(range.lowerBound.written) to \(range.upperBound.written)"
     }
 
     /// - Returns: the keys that misspelt ones are likely to be, by how they are written; none that is there already.

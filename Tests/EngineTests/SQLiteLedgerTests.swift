@@ -47,6 +47,24 @@ import Testing
 
     // MARK: - What is on the disk
 
+    @Test func `the table of jobs takes every state that a job can have, and no other`() throws {
+        _ = try open()
+        let queue = try DatabaseQueue(path: file)
+        try queue.write { database in
+            try database.execute(sql: "PRAGMA ignore_check_constraints = OFF")
+            func insert(_ state: String) throws {
+                let sql = """
+                    INSERT INTO jobs (id, inbox, path, is_set, device, inode, bytes, modified, keeps_original,
+                        deletes_original, state, attempts, ends, not_before, recipe, offered, changed)
+                    VALUES (?, 'in', ?, 0, 1, 1, 1, 1, 0, 0, ?, 0, 0, 0, '', 0, 0)
+                    """
+                try database.execute(sql: sql, arguments: [state, state, state])
+            }
+            for state in JobState.allCases { try insert(state.rawValue) }
+            #expect(throws: DatabaseError.self) { try insert("lost") }
+        }
+    }
+
     @Test
     func `each transaction is synced, into a write-ahead log; pages that become free can leave the file`() throws {
         let store = try open()

@@ -65,31 +65,24 @@ package struct NineSlice: Stage {
             try width?.pixels(of: natural.width, scale: scale, "width", in: Self.name) ?? natural.width,
             try height?.pixels(of: natural.height, scale: scale, "height", in: Self.name) ?? natural.height)
         let caps = try caps.pixels(of: natural, scale: scale, "cap-insets", in: Self.name)
-        try Self.check(
-            caps: caps.left, and: caps.right, at: "leading and trailing", of: natural.width, in: size.width,
-            direction: "wide", scale)
-        try Self.check(
-            caps: caps.top, and: caps.bottom, at: "top and bottom", of: natural.height, in: size.height,
-            direction: "high", scale)
+        let unit = scale == 1 ? "pixels" : "pixels (\(writtenNumber(scale)) to a point)"
+        func check(_ first: Int, _ last: Int, of picture: Int, in result: Int, _ sides: String, _ extent: String)
+            throws(PlanFailure)
+        {
+            let found = "the \(sides) caps of \(first) and \(last) \(unit)"
+            guard first + last <= result else {
+                let message = "\(found) do not fit a result \(result) pixels \(extent)"
+                throw PlanFailure(.emptyResult, stage: Self.name, message)
+            }
+            guard first + last < picture || (first + last == picture && result == picture) else {
+                let message = "\(found) leave nothing between them of a picture \(picture) pixels \(extent)"
+                throw PlanFailure(.emptyResult, stage: Self.name, message)
+            }
+        }
+        try check(caps.left, caps.right, of: natural.width, in: size.width, "leading and trailing", "wide")
+        try check(caps.top, caps.bottom, of: natural.height, in: size.height, "top and bottom", "high")
         let output = picture.drawn(at: size, width: width, height: height)
         return Plan(output: output, natural: natural, caps: caps, input: input.size)
-    }
-
-    private static func check(
-        caps first: Int, and last: Int, at sides: String, of picture: Int, in result: Int, direction extent: String,
-        _ pixelsPerPoint: Double
-    ) throws(PlanFailure) {
-        let unit = pixelsPerPoint == 1 ? "pixels" : "pixels (\(writtenNumber(pixelsPerPoint)) to a point)"
-        guard first + last <= result else {
-            let message =
-                "the \(sides) caps of \(first) and \(last) \(unit) do not fit a result \(result) pixels \(extent)"
-            throw PlanFailure(.emptyResult, stage: name, message)
-        }
-        guard first + last < picture || (first + last == picture && result == picture) else {
-            let message =
-                "the \(sides) caps of \(first) and \(last) \(unit) leave nothing between them of a picture \(picture) pixels \(extent)"
-            throw PlanFailure(.emptyResult, stage: name, message)
-        }
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

@@ -20,7 +20,7 @@ package struct Directory: Sendable {
 
     /// The path of a name in it, for messages about what changes names: the directory's own, as the system knows it.
     /// An error is kept.
-    private func shown(_ name: BytePath) -> String {
+    func shown(_ name: BytePath) -> String {
         let kept = errno
         defer { errno = kept }
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))

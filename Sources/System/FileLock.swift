@@ -31,7 +31,7 @@ extension Directory {
     package func openingLock(_ name: BytePath, mode: UInt32 = 0o600) throws(SystemError) -> OpenFile {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let descriptor = withPath(name) { clinux_openat(file.descriptor, $0, flags, mode) }
-        guard descriptor >= 0 else { throw SystemError("open '\(name.printable)'") }
+        guard descriptor >= 0 else { throw SystemError("open '\(shown(name))'") }
         return OpenFile(owning: descriptor)
     }
 }

@@ -1,15 +1,16 @@
 // The result of one look at a file, small enough to be kept for a hundred thousand files.
 package import Glibc
 
-/// The facts that the system has about a file. Two that are equal mean that nothing has happened in between, as far as the system
-/// tells.
+/// The facts that the system has about a file. Two that are equal mean that nothing has happened in between, as far as
+/// the system tells.
 package struct FileStatus: Hashable, Sendable {
     package enum Kind: UInt8, Sendable { case regular, directory, link, other }
 
     package let kind: Kind
     package let links: UInt32
     package let version: FileVersion
-    /// When anything about the file was last changed, its name included; in nanoseconds since 1970.
+    /// When anything about the file was last changed, its name included; in nanoseconds since 1970. For a set: as
+    /// `modified`.
     package let changed: Int
     /// The owner's number.
     package let owner: UInt32

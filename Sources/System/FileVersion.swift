@@ -1,7 +1,7 @@
 // The version of a file or a set: what is compared to tell whether it has changed.
 
 /// Which file or folder, on this machine, while it exists.
-package struct FileIdentity: Hashable, Sendable, Codable {
+package struct FileIdentity: Hashable, Sendable {
     package let device: UInt64
     package let inode: UInt64
 
@@ -13,7 +13,7 @@ package struct FileIdentity: Hashable, Sendable, Codable {
 
 /// The size and the time by which content is known again wherever it lies: a copy has them too, and so has a restored
 /// backup.
-package struct FileStamp: Hashable, Sendable, Codable {
+package struct FileStamp: Hashable, Sendable {
     /// For a set: of all its members together.
     package let bytes: Int
     /// In nanoseconds since 1970, and only ever compared for being the same. For a set: a digest of its members.
@@ -26,7 +26,7 @@ package struct FileStamp: Hashable, Sendable, Codable {
 }
 
 /// One state of one file or set.
-package struct FileVersion: Hashable, Sendable, Codable {
+package struct FileVersion: Hashable, Sendable {
     package let identity: FileIdentity
     package let stamp: FileStamp
 

@@ -4,13 +4,13 @@ import Glibc
 
 extension VipsLibrary {
     /// The libraries of formats, such as `libpng 1.6.39` or `libjpeg.so.62.3.0`.
-    package static var codecs: [String] { linked + jxlFiles + [heifFile].compactMap(\.self) }
+    package static var codecs: [String] { linked + jxl + beside(folder, ["libheif.so.1"]) }
 
     /// The folder of libvips' file, and of what it loads later.
     package static var folder: String? { LibraryFile(with: "vips_version")?.folder }
 
     /// The same, with what libheif can do, which is loaded to be asked. That takes some milliseconds.
-    package static var codecsWithAbilities: [String] { linked + jxlFiles + [heif ?? "no libheif"] }
+    package static var codecsWithAbilities: [String] { linked + jxl + [heif ?? "no libheif"] }
 
     private static var linked: [String] {
         let deflate = file(with: "libdeflate_alloc_compressor")
@@ -18,15 +18,13 @@ extension VipsLibrary {
             \.self)
     }
 
-    /// libheif's file, which is beside that of libvips and loaded when it is needed.
-    private static var heifFile: String? { fileBeside(libvips: "libheif.so.1") }
-
-    /// libjxl's files, likewise. Their names end with a minor version, and more than one may be installed.
-    private static var jxlFiles: [String] { (7..<20).compactMap { fileBeside(libvips: "libjxl.so.0.\($0)") } }
-
-    private static func fileBeside(libvips name: String) -> String? {
-        folder.flatMap { LibraryFile("\($0)/\(name)") }?.name
+    /// The files of libheif and libjxl, which are beside that of libvips and loaded when they are needed. The names of
+    /// libjxl's end with a minor version.
+    private static func beside(_ folder: String?, _ names: [String]) -> [String] {
+        folder.map { folder in names.compactMap { LibraryFile("\(folder)/\($0)")?.name } } ?? []
     }
+
+    private static var jxl: [String] { beside(folder, (7..<20).map { "libjxl.so.0.\($0)" }) }
 
     private static func file(with function: String) -> String? { LibraryFile(with: function)?.name }
 

@@ -48,6 +48,7 @@ final class FakeClocks: Sendable {
 /// A store with nothing in it.
 final class JobStoreFixture: Sendable {
     let store: any JobStore & NameStore
+    private let kind: StoreKind
     /// The same, if it is a ledger.
     private let ledger: (any Ledger)?
     private let folder: TemporaryFolder
@@ -62,6 +63,7 @@ final class JobStoreFixture: Sendable {
     }
 
     init(_ kind: StoreKind, attempts: Int = 3) throws {
+        self.kind = kind
         folder = try TemporaryFolder()
         let clock = Clock()
         time = clock
@@ -79,10 +81,13 @@ final class JobStoreFixture: Sendable {
     /// The ledger, for tests of `StoreKind.ledgers`.
     var keeping: any Ledger { get throws { try #require(ledger) } }
 
-    /// Another connection to the same store, as another process has it, whose wall clock is set otherwise. A store in
-    /// memory has one only.
+    /// Another connection to the same store, as another process has it, whose wall clock is set otherwise.
     func another(wall skew: Duration) throws -> any JobStore & NameStore {
-        guard ledger != nil else { return store }
+        switch kind {
+        // It has one only.
+        case .memory: return store
+        case .sqlite: break
+        }
         let (time, policy) = (time, policy)
         let milliseconds = Int(skew.inNanoseconds / 1_000_000)
         return try SQLiteLedger(

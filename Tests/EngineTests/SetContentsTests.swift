@@ -35,6 +35,20 @@ import Testing
         for number in 0..<9 { try folder.write("x", to: ".hidden-\(number)") }
         let part = try contents(most: 5)
         #expect(part.members.isEmpty && part.others.count == 6 && part.excess == .count && !part.isCleared)
+        let other = try TemporaryFolder()
+        try other.write("x", to: "1.png")
+        for number in 0..<9 { try other.write("x", to: "\(number)/.hidden") }
+        for most in [3, 8] {
+            let part = try SetContents(of: Directory(BytePath(other.path)), ignored: IgnoredNames(), most: most)
+            #expect(part.folders.count + part.others.count == most + 1 && part.excess == .count)
+        }
+    }
+
+    @Test func `members are in natural order, however the folder lists them`() throws {
+        let names = (1...40).map { "\($0).png" } + ["a/\(1).png", "a/10.png", "a/2.png"]
+        for name in names.shuffled() { try folder.write("x", to: name) }
+        let found = try contents(most: 100).members.map(\.path.text)
+        #expect(found == (1...40).map { "\($0).png" } + ["a/1.png", "a/2.png", "a/10.png"])
     }
 
     @Test func `a set of too many members is refused before one of them is opened`() {

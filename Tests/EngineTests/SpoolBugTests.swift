@@ -1,5 +1,4 @@
 // Ways in which sources were once lost, exchanged or deleted, each by its number.
-import CLinux
 import Foundation
 import Glibc
 import Pipeline

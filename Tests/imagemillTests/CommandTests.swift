@@ -188,7 +188,9 @@ import Testing
             ("libjxl", /^libjxl\.so\.0\.\d+\.\d+$/),
         ]
         for (name, pattern) in patterns {
-            #expect(libraries.count { $0.contains(pattern) } == 1, "\(name): \(result.output)")
+            let count = libraries.count { $0.contains(pattern) }
+            // Several of libjxl may be installed.
+            #expect(count == 1 || name == "libjxl" && count > 1, "\(name): \(result.output)")
         }
         #expect(
             result.output.contains(/, libheif 1\.\S+ \(reads heic, reads avif, writes avif\)\n$/), "\(result.output)")

@@ -46,7 +46,7 @@ final class LostRecords: Sendable {
     private func rendition(in outbox: BytePath) -> BytePath? {
         guard let root = try? Directory(outbox) else { return nil }
         var (left, found) = (Self.most, BytePath?.none)
-        _ = try? root.walk(trouble: { _, _ in }) { entry in
+        _ = try? root.walk((), trouble: { _, _ in }) { entry in
             let attribute = entry.folder.attribute(FileOrigin.attribute, of: entry.name)
             if let origin = attribute.flatMap(FileOrigin.init(encoded:)), origin.writer != identity,
                 origin.writer != Outbox.runWriter
@@ -54,7 +54,7 @@ final class LostRecords: Sendable {
                 found = entry.path
             }
             left -= 1
-            return found == nil && left > 0 ? .into : .end
+            return found == nil && left > 0 ? .into(()) : .end
         }
         return found
     }

@@ -126,7 +126,7 @@ struct SourceLook {
         }
     }
 
-    /// All members of a set as one: their bytes, and a digest of everything about them. One with too many
+    /// All members of a set as one: their bytes, and a digest of their names, sizes, times and numbers. One with too many
     /// has the signs of its folder alone.
     private func set(_ folder: Directory, _ own: FileStatus) throws(SystemError) -> LookResult? {
         var (count, bytes, digest) = (Count(most: most), 0, UInt64(0))
@@ -171,27 +171,23 @@ struct SourceLook {
 
     /// - Parameter ignored: why an entry is ignored, or a folder that it is in.
     /// - Returns: false to visit nothing more.
-    private typealias Visit = (_ entry: FolderEntry, _ ignored: IgnoredName?) throws(SystemError) -> Bool
+    private typealias Visit = (_ entry: FolderEntry<IgnoredName?>, _ ignored: IgnoredName?) throws(SystemError) -> Bool
 
     /// Visits everything in a set except folders, which are looked into; folders with unfinished names are visited as
     /// well.
     /// - Returns: false if it was given up, or stopped by a visit.
     private func visit(_ set: Directory, _ visit: Visit) throws(SystemError) -> Bool {
-        try set.walk { path, error throws(SystemError) in
+        try set.walk(IgnoredName?.none) { path, error throws(SystemError) in
             // What a program has left behind may be for its own eyes.
-            if ignoredName(in: path) == nil { throw error }
+            guard path.components.contains(where: { ignored.kind(of: $0) != nil }) else { throw error }
         } _: { entry throws(SystemError) in
             guard .now < deadline else { return .end }
-            let ignored = ignoredName(in: entry.path)
+            let ignored = entry.context ?? ignored.kind(of: entry.name.bytes)
             if ignored == .unfinished || entry.status.kind != .directory {
                 guard try visit(entry, ignored) else { return .end }
             }
-            return entry.path.components.count < FolderScan.deepest ? .into : .past
+            return entry.depth + 1 < FolderScan.deepest ? .into(ignored) : .past
         }
-    }
-
-    private func ignoredName(in path: BytePath) -> IgnoredName? {
-        path.components.lazy.compactMap { ignored.kind(of: Array($0)) }.first
     }
 
     private func status(of path: BytePath) throws(SystemError) -> FileStatus? {

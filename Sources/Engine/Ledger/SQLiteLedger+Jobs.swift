@@ -1,7 +1,6 @@
 // The life of a job in the ledger: each call reads rows, asks what follows, and writes them back in one transaction.
 import FoundationEssentials
 import GRDB
-import Messages
 import Pipeline
 import System
 

@@ -119,7 +119,7 @@ extension OutboxRecord {
     }
 
     package func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName] {
-        try reading { try Self.names.owners(of: names, in: outbox, $0) }.mapValues { latest($0) }
+        try reading { try Self.names.owners(of: names, in: outbox, $0).mapValues { latest($0) } }
     }
 
     package func claim(

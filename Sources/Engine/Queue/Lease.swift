@@ -1,5 +1,4 @@
 // The right to work on a job, how it is asked for, and what its holder says of the job.
-import Messages
 import Pipeline
 import System
 

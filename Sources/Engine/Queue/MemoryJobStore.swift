@@ -1,5 +1,4 @@
 // The queue of one run: in memory, gone with the process.
-import Messages
 package import Pipeline
 import Synchronization
 import System

@@ -91,20 +91,20 @@ package struct FailedFolder: Sendable {
     /// - Throws: `SystemError` if the folder itself cannot be opened.
     private func walk(_ visit: (Found) -> Void) throws(SystemError) -> [SystemError] {
         var troubles: [SystemError] = []
-        try Directory(folder).walk { path, error in
+        try Directory(folder).walk(()) { path, error in
             guard !error.isAbsence else { return }
             troubles.append(SystemError("look into '\(folder.appending(path).printable)'", code: error.code))
         } _: { entry throws(SystemError) in
             guard let kind = try kind(of: entry) else { return .past }
             visit(Found(kind: kind, path: entry.path, folder: entry.folder))
-            if case .folder = kind { return .into }
+            if case .folder = kind { return .into(()) }
             return .past
         }
         return troubles
     }
 
     /// - Returns: nil for the note of a source that is there, and for what is no file.
-    private func kind(of entry: FolderEntry) throws(SystemError) -> Found.Kind? {
+    private func kind(of entry: FolderEntry<Void>) throws(SystemError) -> Found.Kind? {
         let (name, folder, status) = (entry.name, entry.folder, entry.status)
         switch status.kind {
         // A set is a folder with a note of its own.

@@ -11,17 +11,31 @@ struct OpenedMembers: Codable {
     private struct Member: Codable {
         /// From the set's folder.
         var path: [UInt8]
-        var version: FileVersion
+        var device: UInt64
+        var inode: UInt64
+        var bytes: Int
+        var modified: Int
     }
 
     private static let name = BytePath("opened")
     private static let mostBytes = 64 << 20
 
-    init(_ files: [BytePath: FileVersion]) { members = files.map { Member(path: $0.bytes, version: $1) } }
+    init(_ files: [BytePath: FileVersion]) {
+        members = files.map { path, version in
+            Member(
+                path: path.bytes, device: version.identity.device, inode: version.identity.inode,
+                bytes: version.stamp.bytes, modified: version.stamp.modified)
+        }
+    }
 
     /// By their paths from the set's folder.
     var files: [BytePath: FileVersion] {
-        let files = members.map { (BytePath($0.path), $0.version) }
+        let files = members.map {
+            (
+                BytePath($0.path),
+                FileVersion(device: $0.device, inode: $0.inode, bytes: $0.bytes, modified: $0.modified)
+            )
+        }
         return Dictionary(files) { first, _ in first }.filter { $0.key.staysBelow }
     }
 

@@ -50,21 +50,19 @@ struct SetContents {
     /// - Parameter most: how many members it may have, and how many folders and other names.
     init(of root: Directory, ignored: IgnoredNames?, most: Int = OpenedSet.most) throws(SystemError) {
         var (members, folders, others, excess) = ([Member](), [BytePath](), [BytePath](), Excess?.none)
-        let isWhole = try root.walk { entry in
+        let isWhole = try root.walk(()) { entry in
             switch entry.status.kind {
             case _ where ignored?.contains(entry.name.bytes) ?? false: others.append(entry.path)
             case .regular: members.append(Member(path: entry.path, status: entry.status))
-            case .directory where entry.path.components.count >= FolderScan.deepest: excess = .depth
-            case .directory:
-                folders.append(entry.path)
-                return .into
+            case .directory where entry.depth + 1 >= FolderScan.deepest: excess = .depth
+            case .directory: folders.append(entry.path)
             case .link, .other: others.append(entry.path)
             }
-            return members.count > most || folders.count + others.count > most ? .end : .past
+            guard members.count <= most, folders.count + others.count <= most else { return .end }
+            return folders.last == entry.path ? .into(()) : .past
         }
-        if !isWhole { excess = .count }
-        (self.members, self.folders, self.others, self.excess) = (members, folders, others, excess)
-        members.sort { $0.path.precedes($1.path) }
+        self.members = members.sorted { $0.path.precedes($1.path) }
+        (self.folders, self.others, self.excess) = (folders, others, isWhole ? excess : .count)
     }
 
     /// The bytes of all members, which can be as many as numbers go.

@@ -81,13 +81,13 @@ struct ShelfPruning {
     private func recordNew(in root: Directory, now: Int, _ outcome: inout Outcome) throws {
         var found: [(path: BytePath, status: FileStatus)] = []
         var failure: (any Error)?
-        try root.walk { path, error in
-            outcome.passOver(error, "look into '\(path.printable)'")
+        try root.walk(()) { path, error in
+            outcome.passOver(error, "look at '\(path.printable)'")
         } _: { entry in
             do throws(SystemError) {
                 guard try !FailureNote.isNote(entry.name, in: entry.folder) else { return .past }
                 switch entry.status.kind {
-                case .directory where try !isSet(entry.folder.folder(entry.name)): return .into
+                case .directory where try !isSet(entry.folder.folder(entry.name)): return .into(())
                 case .regular, .directory: found.append((entry.path, entry.status))
                 case .link, .other: break
                 }

@@ -74,40 +74,34 @@ extension Spool {
         } catch {
             return .unavailable(error)
         }
-        return job.keepsOriginal
-            ? copy(job, from: root, to: mine, ignoring: ignored, largest: largest) ?? claimed()
-            : take(job, from: folder, root: root, to: mine, ignoring: ignored, largest: largest)
+        let snapshot = Snapshot(job: job, root: root, target: mine, ignored: ignored, largest: largest)
+        return job.keepsOriginal ? make(snapshot) ?? claimed() : take(snapshot, from: folder)
     }
 
     /// - Returns: nil if the copy is in its place.
-    private func copy(
-        _ job: Job, from root: Directory, to mine: Directory, ignoring ignored: IgnoredNames, largest: Int
-    ) -> ClaimOutcome? {
+    private func make(_ snapshot: Snapshot) -> ClaimOutcome? {
         do throws(SystemError) {
-            try Snapshot(job: job, root: root, target: mine, ignored: ignored, largest: largest).make()
+            try snapshot.make()
         } catch {
-            try? discard(job.id)
+            try? discard(snapshot.job.id)
             if error.isAbsence { return .gone }
             return error.code == EBUSY ? .changed : failure(error)
         }
         return nil
     }
 
-    /// The job's folder was made for this job alone, so a plain rename replaces nothing.
-    private func take(
-        _ job: Job, from folder: Directory, root: Directory, to mine: Directory, ignoring ignored: IgnoredNames,
-        largest: Int
-    ) -> ClaimOutcome {
+    /// Takes a source out of its folder. The job's folder was made for this job alone, so a plain rename replaces
+    /// nothing.
+    /// - Parameter snapshot: the copy to make if no rename can reach the source.
+    private func take(_ snapshot: Snapshot, from folder: Directory) -> ClaimOutcome {
+        let (job, mine) = (snapshot.job, snapshot.target)
         do throws(SystemError) {
             try folder.rename(job.path.lastComponent, to: mine, as: Self.source, calls: calls)
         } catch {
             // On NFS an answer may be lost: then the rename is done, and its repetition finds nothing.
             guard let taken = try? mine.status(Self.source), isSame(taken, job) else {
-                let isReached = mine.isOnMount(of: root)
-                if error.code == EXDEV, isReached, !job.isSet {
-                    return takeByCopy(
-                        job, from: folder, root: root, to: mine, ignoring: ignored, largest: largest)
-                }
+                let isReached = mine.isOnMount(of: snapshot.root)
+                if error.code == EXDEV, isReached, !job.isSet { return takeByCopy(snapshot, from: folder) }
                 try? discard(job.id)
                 if error.code == EXDEV && !isReached { return .unreachable(error) }
                 return error.isAbsence ? .gone : failure(error)
@@ -127,10 +121,8 @@ extension Spool {
     // MARK: - From a mount below the inbox
 
     /// Takes a file that no rename can reach: by a synced copy, after which the original is removed.
-    private func takeByCopy(
-        _ job: Job, from folder: Directory, root: Directory, to mine: Directory, ignoring ignored: IgnoredNames,
-        largest: Int
-    ) -> ClaimOutcome {
+    private func takeByCopy(_ snapshot: Snapshot, from folder: Directory) -> ClaimOutcome {
+        let (job, mine) = (snapshot.job, snapshot.target)
         guard faccessat(folder.file.descriptor, ".", W_OK, 0) == 0 else {
             let error = SystemError("remove '\(job.path.printable)' from its folder")
             try? discard(job.id)
@@ -138,7 +130,7 @@ extension Spool {
         }
         // If the file system has no links, the numbers of the devices have to do.
         _ = withPath(job.path) { target in withPath(Self.copied) { symlinkat(target, mine.file.descriptor, $0) } }
-        if let outcome = copy(job, from: root, to: mine, ignoring: ignored, largest: largest) { return outcome }
+        if let outcome = make(snapshot) { return outcome }
         if let original = try? folder.opening(job.path.lastComponent) { mine.takeRights(of: original, Self.source) }
         return finishCopy(of: job, from: folder)
     }

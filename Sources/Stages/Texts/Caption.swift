@@ -68,8 +68,8 @@ package struct Caption: Stage {
         if height == nil { text.maxLines = text.maxLines ?? text.writtenLines }
         // Lengths are those of the picture, as everywhere.
         var drawn = output.resized(to: input.size)
-        let plan = try text.plan(
-            on: &drawn, in: area, isPadded: true, at: anchor, inset: inset, context, for: Self.name)
+        let place = TextPlace(area: area, anchor: anchor, inset: inset, isPadded: true)
+        let plan = try text.plan(on: &drawn, at: place, context, for: Self.name)
         output.pixels = drawn.pixels
         return Plan(
             output: output, text: plan, offset: PixelOffset(0, edge == .top ? pixels : 0), strip: ink,

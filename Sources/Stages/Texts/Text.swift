@@ -41,8 +41,8 @@ package struct Text: Stage {
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         var output = input
-        let area = PixelBox(PixelOffset(0, 0), input.size)
-        let plan = try text.plan(on: &output, in: area, at: anchor, inset: inset, context, for: Self.name)
+        let place = TextPlace(area: PixelBox(PixelOffset(0, 0), input.size), anchor: anchor, inset: inset)
+        let plan = try text.plan(on: &output, at: place, context, for: Self.name)
         let whole = isTiled ? [PictureInfo(size: input.size, hasAlpha: true, colour: output.colour)] : []
         return Plan(output: output, text: plan, intermediates: plan.intermediates(on: output) + whole)
     }

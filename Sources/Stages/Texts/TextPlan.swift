@@ -66,6 +66,15 @@ struct TextPlan: Sendable {
     }
 }
 
+/// The place of a text in a picture.
+struct TextPlace {
+    let area: PixelBox
+    let anchor: Anchor
+    let inset: Offset
+    /// There is room for the padding around the area.
+    var isPadded = false
+}
+
 extension TextDeclaration {
     /// The largest em, in pixels. The smallest is one: below that FreeType has no size.
     private static let largest = 20_000.0
@@ -73,12 +82,11 @@ extension TextDeclaration {
     /// Fills in the words and works out all lengths.
     /// - Parameters:
     ///   - picture: the picture that lengths refer to, which can hold what is drawn afterwards.
-    ///   - area: the part of it that the text is placed in.
-    ///   - isPadded: there is room for the padding around this part.
+    ///   - place: the part of it that the text is in, and where.
     func plan(
-        on picture: inout PictureInfo, in area: PixelBox, isPadded: Bool = false, at anchor: Anchor, inset: Offset,
-        _ context: PlanContext, for stage: String
+        on picture: inout PictureInfo, at place: TextPlace, _ context: PlanContext, for stage: String
     ) throws(PlanFailure) -> TextPlan {
+        let (area, anchor, inset) = (place.area, place.anchor, place.inset)
         let scale = picture.pixelsPerPoint
         let side = min(picture.size.width, picture.size.height)
         let filled = text.filled(context.fields, on: picture.size, isMarkup: isMarkup)
@@ -90,7 +98,7 @@ extension TextDeclaration {
             inset.x.pixels(of: area.size.width, scale: scale), inset.y.pixels(of: area.size.height, scale: scale))
         let padding = try padding.pixels(of: side, scale: scale, "padding", in: stage)
         let free =
-            area.size.width - (anchor.horizontal == .center ? 2 : 1) * abs(room.x) - (isPadded ? 0 : 2 * padding)
+            area.size.width - (anchor.horizontal == .center ? 2 : 1) * abs(room.x) - (place.isPadded ? 0 : 2 * padding)
         var style = TypesetStyle(
             family: nil, size: em, lineHeight: em * lineSpacing,
             width: Double(

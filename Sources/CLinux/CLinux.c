@@ -261,11 +261,14 @@ int clinux_thread_count(void)
 
 int clinux_set_environment(const char *name, const char *value) { return setenv(name, value, 1); }
 
+// Larger blocks are mapped, each on its own.
+enum { LARGEST_BLOCK = 32 << 20 };
+
 void clinux_keep_freed_memory(size_t bytes)
 {
     // One arena besides the main one: few threads work at once.
     mallopt(M_ARENA_MAX, 2);
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_MMAP_THRESHOLD, LARGEST_BLOCK);
     mallopt(M_TRIM_THRESHOLD, bytes > INT_MAX ? INT_MAX : (int) bytes);
 }
 
@@ -277,9 +280,23 @@ void clinux_pack_memory(void)
     mallopt(M_TRIM_THRESHOLD, 128 << 10);
 }
 
+// Used by one thread.
+static size_t largest_heap, heap_to_come;
+
+void clinux_bound_heap(size_t most, size_t to_come)
+{
+    largest_heap = most;
+    heap_to_come = to_come;
+}
+
 void clinux_return_freed_memory(size_t bytes)
 {
-    if (mallinfo2().fordblks > bytes) malloc_trim(0);
+    struct mallinfo2 heap = mallinfo2();
+    if (heap.fordblks <= bytes) return;
+    // Blocks that are not mapped on their own are found in what was freed, half of which may be in gaps.
+    size_t reused = heap_to_come < 2 * LARGEST_BLOCK ? heap.fordblks / 2 : 0;
+    size_t new = heap_to_come > reused ? heap_to_come - reused : 0;
+    if (heap.arena + heap.hblkhd + new > largest_heap) malloc_trim(0);
 }
 
 int clinux_nobody_writes(int descriptor)

@@ -64,8 +64,10 @@ private struct WorkerState {
     private var savable: Set<OutputFormat> = []
     /// The source that the last probe opened, until it is rendered.
     private var source: ProbedSource?
-    /// Bytes that the picture which was probed last needs to be decoded.
-    private var lastNeed = 0
+    /// The most bytes that a picture needed to be decoded since freed memory was given back.
+    private var largestNeed = 0
+    /// So much less may a picture need than the one that has left its buffers: they are found again but for that.
+    private static let mostUnused = CostModel.keptMemory / 2
     private let profiles = ProfileBook()
     private var sandbox = Sandbox()
     private var kind = WorkerKind()
@@ -142,11 +144,15 @@ private struct WorkerState {
         }
         let probed = try ProbedSource(file, format: format, page: page, words: words)
         source = probed
-        // Memory that a large picture has left is not counted for one that needs less, such as a smaller one, or one whose
-        // decoder holds less. One that needs as much finds its buffers again.
+        // Memory that a large picture has left is not counted for one that needs much less: a smaller one, or one whose
+        // decoder holds less.
         let need = probed.facts.decodingBytes(to: 0)
-        if need < lastNeed { clinux_return_freed_memory(CostModel.keptMemory) }
-        lastNeed = need
+        clinux_bound_heap(0, 0)
+        if largestNeed - need > Self.mostUnused {
+            clinux_return_freed_memory(CostModel.keptMemory)
+            largestNeed = 0
+        }
+        largestNeed = max(largestNeed, need)
         return probed.facts
     }
 

@@ -121,12 +121,15 @@ extension DropFolder {
     func route(for inbox: LoadedMill.Inbox, of mill: LoadedMill, cache: SharedCache?) -> Route {
         let outbox = Outbox(path: inbox.outbox, of: .dropFolder, writer: identity)
         var render = RenderSettings(
-            pipeline: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits), outbox: outbox,
+            pipeline: inbox.pipeline, limits: inbox.settings.limits(within: mill.limits),
+            policy: inbox.settings.policy, outbox: outbox,
             keepsTree: inbox.settings.keepsTree,
             overwrites: inbox.settings.collision == .overwrite, memory: memory, cancellation: cancellation)
         render.isolatedInbox = inbox.settings.isolates ? inbox.settings.name : nil
         render.cache = cache.map { PipelineCache($0, inbox.pipeline, isolatedInbox: render.isolatedInbox) }
-        let setup = RunSetup(inbox.pipeline, keepsTree: inbox.settings.keepsTree, policy: inbox.settings.collision)
+        let setup = RunSetup(
+            inbox.pipeline, keepsTree: inbox.settings.keepsTree, collision: inbox.settings.collision,
+            policy: inbox.settings.policy)
         let allocator = NameAllocator(
             store: store, outbox: inbox.outboxKey, folder: outbox, policy: inbox.settings.collision,
             // An original that is done is no longer in its inbox; its names are still its own.

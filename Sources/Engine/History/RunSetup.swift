@@ -16,12 +16,17 @@ package struct RunSetup: Codable, Equatable, Sendable {
     /// Options of the command that decide what is written, and where.
     let options: [String: String]
 
-    package init(_ pipeline: LoadedPipeline, keepsTree: Bool, policy: CollisionPolicy) {
+    /// - Parameter policy: the actions on warnings that the run or the inbox gives.
+    package init(
+        _ pipeline: LoadedPipeline, keepsTree: Bool, collision: CollisionPolicy, policy: WarningPolicy
+    ) {
         self.pipeline = Digest.of(pipeline.file.name + "\n" + pipeline.file.canonical)
         assets = pipeline.assetDigests
         engine = engineName
         fonts = pipeline.installedFonts
-        options = ["--keep-tree": keepsTree ? "on" : "off", "--collision": policy.rawValue]
+        var options = ["--keep-tree": keepsTree ? "on" : "off", "--collision": collision.rawValue]
+        if !policy.isEmpty { options["--policy"] = policy.written }
+        self.options = options
     }
 
     init(
@@ -46,9 +51,8 @@ package struct RunSetup: Codable, Equatable, Sendable {
         where old.assets[name] != nil && old.assets[name] != digest {
             changes.append(.asset(name))
         }
-        for (name, value) in options.sorted(by: { $0.key < $1.key }) {
-            guard let before = old.options[name], before != value else { continue }
-            changes.append(.option(name, before: before, now: value))
+        for name in Set(options.keys).union(old.options.keys).sorted() where options[name] != old.options[name] {
+            changes.append(.option(name, before: old.options[name] ?? "none", now: options[name] ?? "none"))
         }
         return changes.isEmpty && self != old ? [.pipeline] : changes
     }

@@ -127,7 +127,8 @@ package struct RetryPolicy: Equatable, Sendable {
             .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .noSuchPage, .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat,
             .unequalSizes,
-            .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
+            .setMemberFailed, .refusedByPolicy, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid,
+            .outputTooLarge, .internal:
             .final
         }
     }

@@ -62,20 +62,25 @@ package struct ShardPlan: Codable, Equatable, Sendable {
         package let limits: [String: Int]
         /// The formats on request that are read; nil if there are none.
         package let allow: [SourceFormat]?
+        /// The actions on warnings that differ from the pipeline's, by their codes; nil if there are none.
+        package let policy: [String: String]?
 
         private enum CodingKeys: String, CodingKey {
             case keepTree = "keep-tree"
             case perShard = "per-shard"
-            case limits, allow
+            case limits, allow, policy
         }
 
-        init(keepTree: Bool, perShard: Int, _ limits: Limits) {
+        init(keepTree: Bool, perShard: Int, _ limits: Limits, _ policy: WarningPolicy) {
             self.keepTree = keepTree
             self.perShard = perShard
             self.limits = Dictionary(
                 uniqueKeysWithValues: LimitSetting.all.map { ($0.name, limits[keyPath: $0.value]) })
+            self.policy = policy.isEmpty ? nil : policy.words
             allow = limits.allowed.isEmpty ? nil : limits.allowed.sorted { $0.rawValue < $1.rawValue }
         }
+
+        var warningPolicy: WarningPolicy { WarningPolicy(words: policy ?? [:]) }
     }
 
     package var schema = "imagemill.plan/1"

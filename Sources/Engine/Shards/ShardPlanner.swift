@@ -18,12 +18,13 @@ package struct PlanRequest {
     /// A shard's renditions go into one tar.
     package let packs: Bool
     package let limits: Limits
+    package let policy: WarningPolicy
 
     package init(
         pipeline: LoadedPipeline, sources: [BytePath], list: PathLines?, filter: PathFilter, folder: BytePath,
         perShard: Int, mostTasks: Int,
         keepsTree: Bool,
-        packs: Bool, limits: Limits
+        packs: Bool, limits: Limits, policy: WarningPolicy = WarningPolicy()
     ) {
         self.pipeline = pipeline
         self.sources = sources
@@ -35,6 +36,7 @@ package struct PlanRequest {
         self.keepsTree = keepsTree
         self.packs = packs
         self.limits = limits
+        self.policy = policy
     }
 }
 
@@ -114,7 +116,8 @@ package final class ShardPlanner {
                 pipeline: ShardPlan.Pipeline(
                     path: request.pipeline.absolutePath.text, sha256: Digest.of(request.pipeline.file.text),
                     assets: request.pipeline.assetDigests),
-                options: ShardPlan.Options(keepTree: request.keepsTree, perShard: request.perShard, request.limits),
+                options: ShardPlan.Options(
+                    keepTree: request.keepsTree, perShard: request.perShard, request.limits, request.policy),
                 layout: layout, roots: roots, sources: sources, bytes: bytes, shards: writer.shards, tasks: tasks,
                 index: index)
         }

@@ -27,7 +27,11 @@ package enum ShardSchema {
                         "keep-tree": ["type": "boolean"], "per-shard": positive,
                         "limits": ReportSchema.object(
                             Dictionary(uniqueKeysWithValues: LimitSetting.all.map { ($0.name, positive) })),
-                    ], optional: ["allow": AllowedFormats.schema]),
+                    ],
+                    optional: [
+                        "allow": AllowedFormats.schema,
+                        "policy": ["type": "object", "additionalProperties": WarningAction.schema],
+                    ]),
                 "layout": ["enum": .array(ShardLayout.allCases.map { .string($0.rawValue) })],
                 "roots": ["type": "array", "items": text], "sources": count, "bytes": count, "shards": count,
                 "tasks": positive, "index": digest,

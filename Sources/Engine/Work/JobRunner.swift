@@ -155,7 +155,7 @@ package final class JobRunner {
         while true {
             do {
                 let task = SourceTask(source: source, opened: opened, settings: route.render, isAlone: isAlone)
-                attempt.outputs = try maker.make(&attempt.work, task) { candidates in
+                let outputs = try maker.make(&attempt.work, task) { candidates in
                     attempt.candidates = candidates
                     try maker.onFiles { try attempt.takeNames(site) }
                     return attempt.allocation?.names ?? []
@@ -168,7 +168,8 @@ package final class JobRunner {
                     }
                     note(.worker, of: attempt.lease, stage: "render", within: time)
                 }
-                attempt.work.add([attempt.allocation?.warning].compactMap { $0 })
+                attempt.work.add(try task.judged([attempt.allocation?.warning].compactMap { $0 }, "publish"))
+                attempt.outputs = outputs
                 return
             } catch let loss as WorkerLoss {
                 maker.worker.replace()

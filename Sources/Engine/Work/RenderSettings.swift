@@ -8,6 +8,8 @@ package struct RenderSettings: Sendable {
     package let pipeline: LoadedPipeline
     /// Those of the run or the inbox, as far as the pipeline does not lower them.
     package let limits: Limits
+    /// The pipeline's, for what the run or the inbox leaves open.
+    package let policy: WarningPolicy
     package let outbox: Outbox
     /// The formats that the names of the sources suggest, so that workers are of the right kind from the start.
     package var likelyFormats: Set<SourceFormat> = []
@@ -24,12 +26,14 @@ package struct RenderSettings: Sendable {
     package var cache: PipelineCache?
 
     package init(
-        pipeline: LoadedPipeline, limits: Limits, outbox: Outbox, keepsTree: Bool, overwrites: Bool = false,
+        pipeline: LoadedPipeline, limits: Limits, policy: WarningPolicy = WarningPolicy(), outbox: Outbox,
+        keepsTree: Bool, overwrites: Bool = false,
         memory: MemoryBudget,
         cancellation: Cancellation
     ) {
         self.pipeline = pipeline
         self.limits = pipeline.file.limits.lowering(limits)
+        self.policy = pipeline.file.policy.overridden(by: policy)
         self.outbox = outbox
         self.keepsTree = keepsTree
         self.overwrites = overwrites

@@ -25,14 +25,14 @@ extension RenditionMaker {
         // The plan has bounds for some sizes; the cached renditions have the sizes themselves.
         let known = plan.with(sizes: sizes)
         work.report.source.describe(input, opened)
-        work.report.warnings = opened.warnings(work.source.name) + plan.warnings
+        work.report.warnings = try task.judged(opened.warnings(work.source.name) + plan.warnings, "plan")
         let names = try names(for: known, of: input, &work, task, by: choose)
         work.report.renditions = zip(known.renditions, names).map(Self.entry)
         let outputs = try stage(names, settings)
         let filled = try filled(outputs, plan, from: &work.cached)
         guard !filled.contains(where: { $0 == nil }) else { return nil }
         try checkUnchanged(opened)
-        note(filled, &work)
+        try note(filled, &work, task)
         return outputs
     }
 
@@ -51,7 +51,7 @@ extension RenditionMaker {
     }
 
     /// Reports renditions that came from the cache.
-    func note(_ cached: [CachedRendition?], _ work: inout SourceWork) {
+    func note(_ cached: [CachedRendition?], _ work: inout SourceWork, _ task: SourceTask) throws(Failure) {
         for (index, rendition) in cached.enumerated() {
             guard let rendition else { continue }
             work.report.renditions[index].bytes = rendition.entry.bytes
@@ -59,7 +59,7 @@ extension RenditionMaker {
             (work.report.renditions[index].size, work.report.renditions[index].frames) = (size.size, size.frames)
             work.report.renditions[index].sha256 = rendition.entry.digest
             work.report.renditions[index].cached = true
-            work.add(rendition.facts.warnings)
+            work.add(try task.judged(rendition.facts.warnings, "render"))
         }
     }
 

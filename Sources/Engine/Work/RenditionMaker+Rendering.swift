@@ -38,14 +38,14 @@ extension RenditionMaker {
                 try onFiles { () throws(Failure) in try checkUnchanged(opened) }
             }
         }
-        note(cached, &work)
+        try note(cached, &work, rendering.task)
         for (index, said) in zip(wanted, result?.renditions ?? []) {
             work.report.renditions[index].bytes = try onFiles {
                 try checked(outputs[index], against: plan.renditions[index], said: said, settings.limits)
             }
             (work.report.renditions[index].size, work.report.renditions[index].frames) = (said.size, said.frames)
         }
-        work.add(result?.warnings ?? [])
+        work.add(try rendering.task.judged(result?.warnings ?? [], "render"))
         work.report.peakMemory = result?.peakMemory
         if let result {
             onFiles { keep(result, of: rendering, wanted: wanted, outputs: outputs, for: &work) }

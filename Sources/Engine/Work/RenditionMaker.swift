@@ -78,8 +78,12 @@ package final class RenditionMaker {
         let plan = try planned { () throws(PlanFailure) in
             try input.plan(by: input.planner(known.planner, saying: texts), measurements: measurements.byPath)
         }
+        let warnings = try settings.policy.judged(plan.warnings, stage: "plan")
         let naming = try self.naming(for: input, of: task)
-        return (plan, try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) })
+        return (
+            plan.with(warnings: warnings),
+            try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) }
+        )
     }
 
     /// Makes all renditions of a source.
@@ -116,7 +120,7 @@ package final class RenditionMaker {
         let plan = try planned { () throws(PlanFailure) in
             try input.plan(by: planner, measurements: measurements.byPath)
         }
-        work.report.warnings = opened.warnings(work.source.name) + plan.warnings
+        work.report.warnings = try task.judged(opened.warnings(work.source.name) + plan.warnings, "plan")
         try checkMemory(plan.memory, settings.limits)
         work.report.predictedMemory = max(plan.memory, measuring)
         let names = try names(for: plan, of: input, &work, task, by: choose)
@@ -143,9 +147,10 @@ package final class RenditionMaker {
         work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
         let names = try choose { version throws(PlanFailure) in try plan.names(for: facts, version: version) }
         work.names = names
-        work.report.warnings += names.filter(\.isShortened).map {
+        let shortened = names.filter(\.isShortened).map {
             Warning(.nameShortened, "the output name was longer than 255 bytes; it is now '\($0.path.printable)'")
         }
+        work.report.warnings += try task.judged(shortened, "publish")
         return names
     }
 

@@ -43,6 +43,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case tooLargeForFormat = "too-large-for-format"
     case unequalSizes = "unequal-sizes"
     case setMemberFailed = "set-member-failed"
+    case refusedByPolicy = "refused-by-policy"
     // Rendering.
     case timedOut = "timed-out"
     case workerCrashed = "worker-crashed"
@@ -70,7 +71,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             .changedSincePlan, .noSuchPage,
             .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
-            .setMemberFailed, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .internal:
+            .setMemberFailed, .refusedByPolicy, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid,
+            .outputTooLarge, .internal:
             false
         case .notFound, .permissionDenied, .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory, .diskFull,
             .outputNotWritable, .ioError:
@@ -91,7 +93,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyMembers, .tooManyBytes,
             .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
             .permissionDenied, .changedSincePlan, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken,
-            .nameInvalid, .outputTooLarge,
+            .nameInvalid, .outputTooLarge, .refusedByPolicy,
             .diskFull,
             .outputNotWritable, .ioError:
             false
@@ -131,6 +133,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .tooLargeForFormat: "The output format cannot hold a picture of this size."
         case .unequalSizes: "The members of the set have several sizes."
         case .setMemberFailed: "One member of a set failed; the message names it."
+        case .refusedByPolicy: "A warning came up that `policy` makes a failure; the message has it."
         case .timedOut: "The work on the picture took longer than the limit and was stopped."
         case .workerCrashed: "The process that decoded this file died each time."
         case .outOfMemory: "The system killed the worker process, most likely because memory ran out."
@@ -204,6 +207,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .unequalSizes: "Add a `frame` or `resize` stage that gives all of them one size."
         case .setMemberFailed:
             "Repair the members that the message names, or leave them out with \(either("`--exclude`", "`ignore`"))."
+        case .refusedByPolicy:
+            "Mend what the warning says, or set it to `warn` in `policy`\(place == .command ? " or with `--policy`" : "")."
         case .timedOut:
             raise("max-time", "max-cpu-time")
         case .workerCrashed: "Keep the file, and please report it; the other pictures are not affected."

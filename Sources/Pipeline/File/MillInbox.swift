@@ -25,6 +25,8 @@ package struct MillInbox: Sendable {
     package let limits: LimitOverrides
     /// The formats on request that it reads.
     package let allowed: AllowedFormats
+    /// The actions on warnings that differ from those of the pipeline.
+    package let policy: WarningPolicy
     /// It has workers of its own.
     package let isolates: Bool
     /// Nil if everything is kept.
@@ -61,6 +63,7 @@ struct InboxGroup: ParameterGroup {
     let reports: ReportPlace
     let limits: LimitOverrides
     let allowed: AllowedFormats
+    let policy: WarningPolicy
     let isolates: Bool
     let keepDone, keepFailed: Retention?
     let onSuccess, onFailure, onPause: HookSettings?
@@ -109,6 +112,10 @@ struct InboxGroup: ParameterGroup {
         allowed = p.optional(
             "allow", AllowedFormats(),
             "Formats that are read besides the usual ones: svg, pdf (its first page, or `page` in the pipeline), jxl and jp2, each by workers that read nothing else."
+        )
+        policy = p.optional(
+            "policy", WarningPolicy(),
+            "The action on each warning, ignore, warn or fail, if it differs from the pipeline's, such as { upscaled: fail }."
         )
         isolates = p.optional(
             "isolate", false,
@@ -163,7 +170,7 @@ struct InboxGroup: ParameterGroup {
             attempts: attempts, collision: collision, keepsTree: keepsTree, incompleteAfter: incompleteAfter,
             zeroByteAfter: zeroByteAfter,
             setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits,
-            allowed: allowed, isolates: isolates, keepDone: keepDone,
+            allowed: allowed, policy: policy, isolates: isolates, keepDone: keepDone,
             keepFailed: keepFailed,
             onSuccess: onSuccess, onFailure: onFailure, onPause: onPause,
             position: position)

@@ -29,6 +29,7 @@ package struct PipelineFile: Sendable {
     package let page: Int?
     /// The limits that are lower than those where the pipeline is used.
     package let limits: LimitOverrides
+    package let policy: WarningPolicy
     /// Every asset that the stages name, in the order of the text.
     package let assets: [AssetReference]
     /// All that is written, as one text that is the same however it is laid out.
@@ -62,9 +63,10 @@ package struct PipelineFile: Sendable {
         tolerance = group.tolerance
         page = group.page
         limits = group.limits
+        policy = group.policy
         assets = log.assets
         canonical = root?.canonical ?? ""
-        sharedCanonical = root?.canonical(without: ["renditions", "limits"]) ?? ""
+        sharedCanonical = root?.canonical(without: ["renditions", "limits", "policy"]) ?? ""
     }
 
     /// The assets that a pipeline names, whatever else is wrong with it, in the order of the text.
@@ -123,6 +125,7 @@ struct PipelineGroup: ParameterGroup {
     let tolerance: Tolerance
     let page: Int?
     let limits: LimitOverrides
+    let policy: WarningPolicy
 
     init(_ p: inout Parameters) {
         source = p.optional(
@@ -139,6 +142,10 @@ struct PipelineGroup: ParameterGroup {
         limits = p.optional(
             "limits", LimitOverrides(),
             "Lower limits for the sources of this pipeline, such as { max-pixels: 20M }; those of the command line and of the inbox hold besides."
+        )
+        policy = p.optional(
+            "policy", WarningPolicy(),
+            "The action on each warning, ignore, warn or fail, such as { upscaled: fail }; an inbox and --policy may say otherwise."
         )
         checkNames(&p)
         SetRules(kind: source, shared: stages.uses, renditions: renditions.renditions).check(&p)

@@ -10,7 +10,9 @@ package struct CostModel {
     var assets: [AssetFacts] = []
 
     /// The memory that a worker needs before it has any picture: libraries, tables, buffers of lines, and `keptMemory`.
-    package static let base = 80 << 20
+    package static let base = libraries + keptMemory
+    /// Its part without a heap.
+    package static let libraries = 48 << 20
     /// The least memory for all workers to recommend: a small picture fits.
     package static let smallestBudget = "128M"
     /// Freed memory that a worker keeps at most from one picture to a smaller one.
@@ -113,6 +115,18 @@ package struct CostModel {
         let isRead = load.beginning == .held || source.isUnpackedAtOnce
         let held = saturating(isRead ? 0 : decoder, converted > 0 ? converted : loaded)
         return max(decoding, reading, [held, shared.kept, made].reduce(0, saturating))
+    }
+
+    /// Bytes that are allocated at most after the picture is decoded, whatever was freed before.
+    var making: Int {
+        let shared = HeldPictures.held(by: shared[...], factor: load.ratio, isInputHeld: true)
+        let results = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
+        let own = renditions.map { $0.held(from: load.ratio) }.max() ?? 0
+        let means = load.shrinks.contains { $0 > load.shrink } ? loaded : 0
+        return [
+            converted, shared.peak, results, means, own, self.shared.last?.output.bytes ?? 0, writtenRows,
+            Self.drawing(by: steps), keptAssets,
+        ].reduce(0, saturating)
     }
 
     /// Seconds that decoding and encoding may take on a slow machine.

@@ -133,7 +133,7 @@ package struct Planner: Sendable {
             renditions: renditions, assets: Array(assets.values))
         let paths = isMeasured ? [shared] + renditions.map { shared + $0.steps } : []
         let looking = paths.map(cost.looking).max() ?? 0
-        return SourcePlan(
+        var plan = SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, sharing: sharing,
             renditions: renditions,
             memory: max(cost.memory, looking), keptAssets: cost.keptAssets,
@@ -141,6 +141,8 @@ package struct Planner: Sendable {
             warnings: sourceWarnings(source) + renditions.compactMap { depthReduced($0, source) }
                 + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)
                 .filter { $0.code != .upscaled || load.enlargement == 1 })
+        plan.making = cost.making
+        return plan
     }
 
     // MARK: - The picture from stage to stage

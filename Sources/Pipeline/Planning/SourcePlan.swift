@@ -146,6 +146,8 @@ package struct SourcePlan: Sendable {
     package private(set) var memory: Int
     /// Bytes of assets that the worker keeps at most at the sizes at which they were drawn; part of `memory`.
     package let keptAssets: Int
+    /// Bytes that are allocated at most after the source is decoded. Not known of a set.
+    package var making = Int.max
     /// How long the worker may take.
     package private(set) var time: TimeBound
     package private(set) var warnings: [Warning]
@@ -171,6 +173,13 @@ package struct SourcePlan: Sendable {
         plan.time = drawings.dropFirst().map(\.time).reduce(drawings.first?.time ?? time) { $0.followed(by: $1) }
         let said = drawings.flatMap(\.warnings) + warnings
         plan.warnings = said.indices.filter { !said[..<$0].contains(said[$0]) }.map { said[$0] }
+        return plan
+    }
+
+    /// The same plan with other warnings.
+    package func with(warnings: [Warning]) -> SourcePlan {
+        var plan = self
+        plan.warnings = warnings
         return plan
     }
 

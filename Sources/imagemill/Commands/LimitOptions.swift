@@ -11,6 +11,12 @@ struct SourceLimitOptions: ParsableArguments {
             valueName: "format,..."))
     var allow: AllowedFormats?
 
+    @Option(
+        help: ArgumentHelp(
+            "The action on warnings, ignore, warn or fail: upscaled=fail. Stronger than `policy` in the pipeline.",
+            valueName: "warning=action,..."), transform: { try WarningPolicy(option: $0) })
+    var policy: WarningPolicy?
+
     @Option(help: help("max-pixels"), transform: readOption)
     var maxPixels: Count?
 
@@ -69,7 +75,7 @@ struct SourceLimitOptions: ParsableArguments {
     }
 
     var given: [RunCommand.GivenOption] {
-        [("--allow", allow != nil)] + values.map { ("--" + $0.name, $0.value != nil) }
+        [("--allow", allow != nil), ("--policy", policy != nil)] + values.map { ("--" + $0.name, $0.value != nil) }
     }
 }
 

@@ -59,7 +59,8 @@ struct PlanCommand: RenderingCommand {
         try PipelineArgument.refuseMistyped(pipeline)
         do {
             let loaded = try LoadedPipeline(path: pipeline)
-            let settings = RenderSettings.looking(loaded, limits: limitOptions.limits, measures: sheet != nil)
+            let settings = RenderSettings.looking(
+                loaded, limits: limitOptions.limits, policy: limitOptions.source.policy, measures: sheet != nil)
             let path = RawArguments.paths([sample])[0]
             let source = try self.source(path, loaded)
             let file = try sheet.map {
@@ -111,10 +112,12 @@ extension RenderSettings {
     ///   - folder: where they write, if they do.
     ///   - measures: pixels are looked at for stages whose plan needs that.
     static func looking(
-        _ pipeline: LoadedPipeline, limits: Limits, in folder: BytePath = BytePath("."), measures: Bool = false
+        _ pipeline: LoadedPipeline, limits: Limits, policy: WarningPolicy? = nil, in folder: BytePath = BytePath("."),
+        measures: Bool = false
     ) -> RenderSettings {
         var settings = RenderSettings(
-            pipeline: pipeline, limits: limits, outbox: Outbox(path: folder, of: .dropFolder), keepsTree: false,
+            pipeline: pipeline, limits: limits, policy: policy ?? WarningPolicy(),
+            outbox: Outbox(path: folder, of: .dropFolder), keepsTree: false,
             memory: MemoryBudget(bytes: limits.maximumMemory),
             cancellation: Cancellation())
         settings.isDryRun = !measures

@@ -49,7 +49,9 @@ extension RunCommand {
             if writes { try refuseMissing(found, outbox) }
             let lock = writes ? try lockOutput(outbox, makesThumbnails: pipeline.file.makesThumbnails) : nil
             if let note = lock?.note { printError("note: \(note)") }
-            let setup = RunSetup(pipeline, keepsTree: keepTree, policy: collision)
+            let setup = RunSetup(
+                pipeline, keepsTree: keepTree, collision: collision,
+                policy: limitOptions.source.policy ?? WarningPolicy())
             let doesAll = force || why != nil
             var work =
                 doesAll

@@ -179,7 +179,7 @@ struct RunCommand: RenderingCommand {
     private func renderSettings(_ preparation: Preparation, _ cancellation: Cancellation) -> RenderSettings {
         let limits = limitOptions.limits
         var render = RenderSettings(
-            pipeline: preparation.pipeline, limits: limits,
+            pipeline: preparation.pipeline, limits: limits, policy: limitOptions.source.policy ?? WarningPolicy(),
             outbox: Outbox(path: preparation.outbox.path, of: .run, writer: Outbox.runWriter),
             keepsTree: keepTree,
             overwrites: collision == .overwrite, memory: MemoryBudget(bytes: limits.maximumMemory),

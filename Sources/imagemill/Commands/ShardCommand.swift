@@ -88,7 +88,8 @@ struct ShardCommand: RenderingCommand {
                 pipeline: pipeline, sources: RawArguments.paths(sources),
                 list: try search.list(), filter: search.filter, folder: RawArguments.paths([output])[0],
                 perShard: perShard,
-                mostTasks: tasks, keepsTree: keepTree, packs: pack == .tar, limits: limitOptions.limits)
+                mostTasks: tasks, keepsTree: keepTree, packs: pack == .tar, limits: limitOptions.limits,
+                policy: limitOptions.policy ?? WarningPolicy())
             let settings = RenderSettings.looking(pipeline, limits: limitOptions.limits)
             let line = PlanProgress(showsLine: !noProgress && !quiet && isatty(2) == 1, isQuiet: quiet)
             let (plan, passedOver, unused) = try await onNewThread { [request = Sent(request)] in

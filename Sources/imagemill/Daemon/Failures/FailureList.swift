@@ -92,7 +92,7 @@ extension FailureCode {
     /// size, or has cost a worker is not tried again for a look at it.
     fileprivate var leavesPicture: Bool {
         switch self {
-        case .truncated, .corrupt, .unsupportedColour, .noSuchPage, .emptyResult, .overlayDoesNotFit,
+        case .truncated, .corrupt, .unsupportedColour, .noSuchPage, .emptyResult, .overlayDoesNotFit, .refusedByPolicy,
             .tooLargeForFormat, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid, .outputTooLarge, .diskFull,
             .outputNotWritable, .ioError, .permissionDenied, .notFound, .changedWhileRead, .changedSincePlan, .internal:
             true

@@ -178,7 +178,8 @@ void clinux_pack_memory(void);
 // `clinux_return_freed_memory` gives nothing back as long as that fits.
 void clinux_bound_heap(size_t most, size_t to_come);
 
-// Gives all that was freed back to the system if that is more than so many bytes, and the heap would grow beyond its bound.
+// Gives all that was freed back to the system if that is more than so many bytes, and the heap would grow beyond its
+// bound.
 void clinux_return_freed_memory(size_t bytes);
 
 // From now on a signal writes its number, one byte, into a descriptor. One that is ignored stays so, unless it is to be

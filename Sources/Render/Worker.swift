@@ -10,7 +10,7 @@ import Vips
 
 /// The life of a worker process, from start to the end of its socket.
 package enum Worker {
-    /// Bytes up to which what is freed is kept for the next picture. `CostModel.keptMemory` holds before a smaller one.
+    /// Bytes up to which what is freed is kept for the next picture. `CostModel.keptMemory` holds before one of another size.
     private static let keptMemory = 64 << 20
 
     /// Serves requests on standard input until the supervisor closes it.
@@ -144,11 +144,11 @@ private struct WorkerState {
         }
         let probed = try ProbedSource(file, format: format, page: page, words: words)
         source = probed
-        // Memory that a large picture has left is not counted for one that needs much less: a smaller one, or one whose
-        // decoder holds less.
+        // Memory that an earlier picture has left is not counted for one that needs much less, nor for one that needs more:
+        // its blocks are larger than those that were freed.
         let need = probed.facts.decodingBytes(to: 0)
         clinux_bound_heap(0, 0)
-        if largestNeed - need > Self.mostUnused {
+        if need > largestNeed || largestNeed - need > Self.mostUnused {
             clinux_return_freed_memory(CostModel.keptMemory)
             largestNeed = 0
         }

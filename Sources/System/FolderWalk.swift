@@ -28,7 +28,7 @@ package enum WalkStep<Context> {
 
 extension Directory {
     /// Folders that are listed at once. Deeper ones are opened by their paths, when those above them are done.
-    private static let mostOpen = 32
+    private static let mostOpen = 8
 
     /// Visits all entries below, each folder at once when it is found.
     /// - Parameters:

@@ -376,6 +376,9 @@ extension MemoryCase.SourceFile {
         switch self {
         case .svg: 2
         case .pdf: 3
+        // How it is coded, lossy or lossless, in tiles or as one, decides.
+        case .jxl: 3.5
+        case .jp2: 2.5
         default: MemoryUse.exact
         }
     }
@@ -464,6 +467,25 @@ extension MemoryCase.SourceFile {
             let (saver, name) = index % 2 == 1 ? ("pngsave_target", "png") : ("jpegsave_target", "jpg")
             try await runner.save("in/\(index).\(name)", as: saver) {
                 try Self.picture(width: 3000, height: 2400, PictureKind(), seed: index)
+            }
+        }
+        let result = try await runner.run(
+            ["run", "p.yaml", "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"], seconds: 120)
+        #expect(result.exit == 0, "\(result.errors)")
+        for source in try runner.report().sources {
+            let (predicted, measured) = (try #require(source.predictedMemory), try #require(source.peakMemory))
+            #expect(measured <= predicted, "\(source.source.path): \(measured >> 20) MiB, \(predicted >> 20) predicted")
+        }
+    }
+
+    @Test
+    func `a picture whose decoder holds more than that of the one before needs no more than predicted`() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "renditions: { a: { stages: [ { resize: { width: 300 } } ], save: { format: jpeg } } }", to: "p.yaml")
+        for (index, size) in [(2500, 2200), (2600, 2300), (3400, 2400), (3400, 2400), (2600, 2300)].enumerated() {
+            try await runner.save("in/\(index).webp", as: "webpsave_target", [("lossless", true), ("effort", 0)]) {
+                try Self.picture(width: size.0, height: size.1, PictureKind(), seed: index)
             }
         }
         let result = try await runner.run(

@@ -83,4 +83,18 @@ import Testing
         let note = "state/failed/in/small.jpg.error.json"
         #expect(drop.runner.exists(note) == (shelf == "failed"))
     }
+
+    @Test func `an original whose decoder warned of damage is not deleted, also if that is not reported`() async throws
+    {
+        let drop = try WatchedFolder(
+            inbox: "originals: delete, policy: { source-truncated: ignore }, incomplete-after: 300ms")
+        let pipeline = "tolerate: truncated\nrenditions: { a: { save: { format: png } } }\n"
+        try drop.runner.folder.write(pipeline, to: "p.yaml")
+        let watch = try await drop.start()
+        try drop.drop("half.jpg", (try await SamplePicture.noise(width: 200, height: 150)).dropLast(4000).map(\.self))
+        try await drop.until("out/half.jpg.json", "state/done/in/half.jpg")
+        try await drop.stop(watch)
+        let report = String(decoding: try drop.runner.bytes("out/half.jpg.json"), as: UTF8.self)
+        #expect(!report.contains("source-truncated"), "\(report)")
+    }
 }

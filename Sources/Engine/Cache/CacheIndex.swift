@@ -39,7 +39,8 @@ struct CacheIndex: Sendable {
     init(folder: BytePath, memory: DatabaseFile.SharedMemory? = nil) throws {
         // Renditions that a loss of power damages are noticed by their digest, or by `verify`.
         database = try DatabaseFile.open(
-            Self.fileName, in: Directory(folder), patience: 30, pragmas: "PRAGMA synchronous = NORMAL", memory: memory)
+            Self.fileName, in: Directory(folder),
+            DatabaseFile.Options(patience: 30, pragmas: "PRAGMA synchronous = NORMAL", memory: memory))
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1", migrate: Self.makeTables)
         migrator.registerMigration("2", migrate: Self.countRenditions)

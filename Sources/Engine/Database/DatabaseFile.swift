@@ -33,22 +33,30 @@ package enum DatabaseFile {
         }
     }
 
+    /// The way in which a file is opened.
+    struct Options {
+        /// For how many seconds it waits while another process writes.
+        let patience: Double
+        /// Done on each connection.
+        let pragmas: String
+        var isReadOnly = false
+        /// Others can wait while it is open here. Then this process locks it where shared memory does not work, and
+        /// needs none.
+        var hasOneProcess = false
+        /// Nil asks the system.
+        var memory: SharedMemory?
+    }
+
     /// Opens a file, and makes it unless it is only read.
-    /// - Parameters:
-    ///   - patience: for how many seconds it waits while another process writes.
-    ///   - pragmas: done on each connection.
-    ///   - hasOneProcess: whether others can wait while it is open here. Then this process locks it where shared memory
-    ///     does not work, and needs none.
-    ///   - memory: nil asks the system.
-    ///   - prepare: done on the connection before anything else is written.
+    /// - Parameter prepare: done on the connection before anything else is written.
     static func open(
-        _ name: BytePath, in folder: Directory, patience: Double, pragmas: String, isReadOnly: Bool = false,
-        hasOneProcess: Bool = false, memory: SharedMemory? = nil, prepare: (Database) throws -> Void = { _ in }
+        _ name: BytePath, in folder: Directory, _ options: Options, prepare: (Database) throws -> Void = { _ in }
     ) throws -> DatabaseQueue {
-        let memory = memory ?? SharedMemory(of: folder)
+        let memory = options.memory ?? SharedMemory(of: folder)
+        let (hasOneProcess, pragmas) = (options.hasOneProcess, options.pragmas)
         var configuration = Configuration()
-        configuration.readonly = isReadOnly
-        configuration.busyMode = .timeout(patience)
+        configuration.readonly = options.isReadOnly
+        configuration.busyMode = .timeout(options.patience)
         configuration.prepareDatabase { database in
             // Before all that reads the file, which would map the memory.
             if hasOneProcess, memory != .works { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
@@ -57,7 +65,7 @@ package enum DatabaseFile {
         // SQLite's paths are text here, and the folder's need not be; its descriptor's is.
         let path = "/proc/self/fd/\(folder.file.descriptor)/\(name.text)"
         let database = try withExtendedLifetime(folder) { try DatabaseQueue(path: path, configuration: configuration) }
-        guard !isReadOnly else { return database }
+        guard !options.isReadOnly else { return database }
         let hasLog = memory == .works || memory == .takesRoom && hasOneProcess
         try database.writeWithoutTransaction { database in
             try prepare(database)

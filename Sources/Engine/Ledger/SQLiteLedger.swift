@@ -45,9 +45,10 @@ package final class SQLiteLedger: Ledger {
         do {
             // The promises rest on FULL: with NORMAL, a power cut takes back what was said to be recorded.
             database = try DatabaseFile.open(
-                BytePath("ledger.sqlite"), in: directory, patience: patience,
-                pragmas: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216", hasOneProcess: true,
-                memory: memory
+                BytePath("ledger.sqlite"), in: directory,
+                DatabaseFile.Options(
+                    patience: patience, pragmas: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216",
+                    hasOneProcess: true, memory: memory)
             ) { [file] in try Self.prepare($0, file) }
             try LedgerSchema.migrator.migrate(database)
             clock = try database.write { try LedgerClock($0, clocks) }

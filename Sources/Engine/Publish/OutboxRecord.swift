@@ -54,8 +54,10 @@ package final class OutboxRecord: NameStore {
         // A name that is lost with the power was not published either, in this order of writing. Without the log, each
         // change would be synced; `OutboxLock` keeps other writers away, but not on every network.
         return try DatabaseFile.open(
-            fileName, in: folder, patience: 30, pragmas: "PRAGMA synchronous = NORMAL", isReadOnly: isReadOnly,
-            hasOneProcess: memory == .takesRoom && !isReadOnly, memory: memory)
+            fileName, in: folder,
+            DatabaseFile.Options(
+                patience: 30, pragmas: "PRAGMA synchronous = NORMAL", isReadOnly: isReadOnly,
+                hasOneProcess: memory == .takesRoom && !isReadOnly, memory: memory))
     }
 
     /// - Parameter verb: what was attempted.

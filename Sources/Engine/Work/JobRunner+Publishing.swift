@@ -127,7 +127,8 @@ extension Attempt {
     /// The damage that the decoder reported in a source that it could still decode; nil if there is none.
     fileprivate var damage: Failure? {
         if job.progress.state == .published { return job.progress.failure }
-        let warning = work.report.warnings.first(where: \.isOfDamage)
-        return warning.map { Failure($0.code == .sourceTruncated ? .truncated : .corrupt, stage: "decode", $0.message) }
+        return work.damage.map {
+            Failure($0.code == .sourceTruncated ? .truncated : .corrupt, stage: "decode", $0.message)
+        }
     }
 }

@@ -155,7 +155,7 @@ package final class JobRunner {
         while true {
             do {
                 let task = SourceTask(source: source, opened: opened, settings: route.render, isAlone: isAlone)
-                let outputs = try maker.make(&attempt.work, task) { candidates in
+                attempt.outputs = try maker.make(&attempt.work, task) { candidates in
                     attempt.candidates = candidates
                     try maker.onFiles { try attempt.takeNames(site) }
                     return attempt.allocation?.names ?? []
@@ -168,8 +168,7 @@ package final class JobRunner {
                     }
                     note(.worker, of: attempt.lease, stage: "render", within: time)
                 }
-                attempt.work.add(try task.judged([attempt.allocation?.warning].compactMap { $0 }, "publish"))
-                attempt.outputs = outputs
+                attempt.work.add([attempt.allocation?.warning].compactMap { $0 })
                 return
             } catch let loss as WorkerLoss {
                 maker.worker.replace()
@@ -217,6 +216,7 @@ package final class JobRunner {
     private func isSeenHere(_ failure: Failure, _ route: Route) -> Bool {
         switch failure.code {
         case .truncated: route.render.pipeline.file.tolerance == .nothing
+        case .refusedByPolicy: failure.stage == "plan"
         case .tooManyScans, .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound, .nameTaken: true
         default: false
         }

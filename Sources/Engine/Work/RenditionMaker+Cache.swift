@@ -25,7 +25,8 @@ extension RenditionMaker {
         // The plan has bounds for some sizes; the cached renditions have the sizes themselves.
         let known = plan.with(sizes: sizes)
         work.report.source.describe(input, opened)
-        work.report.warnings = try task.judged(opened.warnings(work.source.name) + plan.warnings, "plan")
+        work.report.warnings = []
+        try work.add(opened.warnings(work.source.name) + plan.warnings, of: task, stage: "plan")
         let names = try names(for: known, of: input, &work, task, by: choose)
         work.report.renditions = zip(known.renditions, names).map(Self.entry)
         let outputs = try stage(names, settings)
@@ -59,7 +60,7 @@ extension RenditionMaker {
             (work.report.renditions[index].size, work.report.renditions[index].frames) = (size.size, size.frames)
             work.report.renditions[index].sha256 = rendition.entry.digest
             work.report.renditions[index].cached = true
-            work.add(try task.judged(rendition.facts.warnings, "render"))
+            try work.add(rendition.facts.warnings, of: task, stage: "render")
         }
     }
 

@@ -45,7 +45,7 @@ extension RenditionMaker {
             }
             (work.report.renditions[index].size, work.report.renditions[index].frames) = (said.size, said.frames)
         }
-        work.add(try rendering.task.judged(result?.warnings ?? [], "render"))
+        try work.add(result?.warnings ?? [], of: rendering.task, stage: "render")
         work.report.peakMemory = result?.peakMemory
         if let result {
             onFiles { keep(result, of: rendering, wanted: wanted, outputs: outputs, for: &work) }

@@ -78,6 +78,7 @@ package final class RenditionMaker {
         let plan = try planned { () throws(PlanFailure) in
             try input.plan(by: input.planner(known.planner, saying: texts), measurements: measurements.byPath)
         }
+        _ = try settings.policy.judged(opened.warnings(source.name), stage: "plan")
         let warnings = try settings.policy.judged(plan.warnings, stage: "plan")
         let naming = try self.naming(for: input, of: task)
         return (
@@ -120,7 +121,8 @@ package final class RenditionMaker {
         let plan = try planned { () throws(PlanFailure) in
             try input.plan(by: planner, measurements: measurements.byPath)
         }
-        work.report.warnings = try task.judged(opened.warnings(work.source.name) + plan.warnings, "plan")
+        work.report.warnings = []
+        try work.add(opened.warnings(work.source.name) + plan.warnings, of: task, stage: "plan")
         try checkMemory(plan.memory, settings.limits)
         work.report.predictedMemory = max(plan.memory, measuring)
         let names = try names(for: plan, of: input, &work, task, by: choose)
@@ -146,11 +148,11 @@ package final class RenditionMaker {
         let facts = try naming(for: input, of: task, hash: work.report.source.sha256)
         work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
         let names = try choose { version throws(PlanFailure) in try plan.names(for: facts, version: version) }
-        work.names = names
         let shortened = names.filter(\.isShortened).map {
             Warning(.nameShortened, "the output name was longer than 255 bytes; it is now '\($0.path.printable)'")
         }
-        work.report.warnings += try task.judged(shortened, "publish")
+        try work.add(shortened, of: task, stage: "plan")
+        work.names = names
         return names
     }
 

@@ -10,12 +10,6 @@ struct SourceTask {
     /// has killed.
     var isAlone = false
 
-    /// The warnings that are to be reported.
-    /// - Throws: `Failure` with the first one that costs the source.
-    func judged(_ warnings: [Warning], _ stage: String) throws(Failure) -> [Warning] {
-        try settings.policy.judged(warnings, stage: stage)
-    }
-
     /// Nil if the pipeline makes no thumbnails.
     var thumbnail: ThumbnailFacts? {
         settings.pipeline.file.makesThumbnails ? ThumbnailFacts(source, opened) : nil

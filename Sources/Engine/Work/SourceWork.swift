@@ -22,6 +22,8 @@ struct SourceWork {
     var cached: CachedJob?
     /// It was opened in this attempt. Otherwise an earlier one has rendered it.
     private(set) var wasTaken = false
+    /// The first warning of damage, whatever the policy makes of it.
+    var damage: Warning?
     /// The source as it was read, for the next run.
     var sourceFingerprint: Fingerprint?
 
@@ -78,6 +80,13 @@ struct SourceWork {
     func failure(from error: any Error) -> Failure {
         let failure = error as? Failure ?? Failure(.internal, stage: "read", "an unexpected error", detail: "\(error)")
         return opened?.refined(failure) ?? failure
+    }
+
+    /// Adds the warnings that the policy lets through.
+    /// - Throws: `Failure` with the first one that costs the source.
+    mutating func add(_ found: [Warning], of task: SourceTask, stage: String) throws(Failure) {
+        damage = damage ?? found.first(where: \.isOfDamage)
+        add(try task.settings.policy.judged(found, stage: stage))
     }
 
     mutating func add(_ warnings: [Warning]) {

@@ -137,11 +137,12 @@ struct WorkerReply {
             detail: failure.detail?.cut(longestDetail))
     }
 
-    /// The first distinct warnings, with their texts cut.
+    /// The first distinct warnings, with their texts cut, and the first of each other code.
     private static func checked(_ warnings: [Warning]) -> [Warning] {
         var seen: Set<Warning> = []
         var kept: [Warning] = []
-        for warning in warnings where kept.count < mostWarnings {
+        var codes: Set<WarningCode> = []
+        for warning in warnings where codes.insert(warning.code).inserted || kept.count < mostWarnings {
             let warning = Warning(warning.code, warning.message.cut(longestWarning))
             if seen.insert(warning).inserted { kept.append(warning) }
         }

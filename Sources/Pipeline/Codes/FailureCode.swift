@@ -208,7 +208,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .setMemberFailed:
             "Repair the members that the message names, or leave them out with \(either("`--exclude`", "`ignore`"))."
         case .refusedByPolicy:
-            "Mend what the warning says, or set it to `warn` in `policy`\(place == .command ? " or with `--policy`" : "")."
+            "Change what the warning names, or set it to `warn` in `policy`\(place == .millFile ? "" : " or with `--policy`")."
         case .timedOut:
             raise("max-time", "max-cpu-time")
         case .workerCrashed: "Keep the file, and please report it; the other pictures are not affected."

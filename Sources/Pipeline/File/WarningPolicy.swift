@@ -13,10 +13,13 @@ package enum WarningAction: String, ParameterWord, Codable {
 package struct WarningPolicy: Hashable, Sendable, ParameterMapping {
     private var actions: [WarningCode: WarningAction] = [:]
 
+    /// The warnings that have an action. What comes of a name that is taken, `collision` says before it is taken.
+    private static let codes = WarningCode.allCases.filter { $0 != .nameVersioned && $0 != .nameOverwritten }
+
     package init() {}
 
     package init(_ p: inout Parameters) {
-        for code in WarningCode.allCases {
+        for code in Self.codes {
             let action: WarningAction? = p.optional(code.rawValue, code.explanation)
             actions[code] = action
         }
@@ -25,7 +28,7 @@ package struct WarningPolicy: Hashable, Sendable, ParameterMapping {
     /// - Parameter words: actions by codes. Unknown ones are left out.
     package init(words: [String: String]) {
         for (code, action) in words {
-            guard let code = WarningCode(rawValue: code) else { continue }
+            guard let code = Self.codes.first(where: { $0.rawValue == code }) else { continue }
             actions[code] = WarningAction(rawValue: action)
         }
     }
@@ -76,15 +79,20 @@ extension WarningPolicy {
             guard words.count == 2 else {
                 throw WrittenPolicyMistake("expected a warning and an action such as upscaled=fail, found '\(item)'")
             }
-            guard let code = WarningCode(rawValue: words[0]) else {
-                let hint = suggestion(for: words[0], among: WarningCode.allCases.map(\.rawValue))
+            guard let code = Self.codes.first(where: { $0.rawValue == words[0] }) else {
+                if WarningCode(rawValue: words[0]) != nil {
+                    throw WrittenPolicyMistake("'\(words[0])' has no action; use 'collision' instead")
+                }
+                let hint = suggestion(for: words[0], among: Self.codes.map(\.rawValue))
                 throw WrittenPolicyMistake("no warning is called '\(words[0])'\(hint)")
             }
             guard let action = WarningAction(rawValue: words[1]) else {
                 throw WrittenPolicyMistake(
                     "expected \(WarningAction.expectation) after '\(words[0])=', found '\(words[1])'")
             }
-            actions[code] = action
+            guard actions.updateValue(action, forKey: code) == nil else {
+                throw WrittenPolicyMistake("'\(words[0])' is there twice")
+            }
         }
     }
 }

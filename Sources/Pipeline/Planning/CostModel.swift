@@ -15,7 +15,7 @@ package struct CostModel {
     package static let libraries = 48 << 20
     /// The least memory for all workers to recommend: a small picture fits.
     package static let smallestBudget = "128M"
-    /// Freed memory that a worker keeps at most from one picture to a smaller one.
+    /// Freed memory that a worker keeps in any case from one picture to the next.
     package static let keptMemory = 32 << 20
 
     /// Bytes of memory that the worker needs at most.
@@ -117,14 +117,18 @@ package struct CostModel {
         return max(decoding, reading, [held, shared.kept, made].reduce(0, saturating))
     }
 
-    /// Bytes that are allocated at most after the picture is decoded, whatever was freed before.
+    /// Bytes that are allocated at most when renditions begin to be made, whatever was freed before.
     var making: Int {
         let shared = HeldPictures.held(by: shared[...], factor: load.ratio, isInputHeld: true)
         let results = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
         let own = renditions.map { $0.held(from: load.ratio) }.max() ?? 0
         let means = load.shrinks.contains { $0 > load.shrink } ? loaded : 0
+        // Rows that come while renditions are made are still to be decoded.
+        let isRead = load.beginning == .held || source.isUnpackedAtOnce
+        let decoding = isRead ? 0 : saturating(decoder(shrink: load.shrink), decodedRows(loadedSize, 448))
         return [
-            converted, shared.peak, results, means, own, self.shared.last?.output.bytes ?? 0, writtenRows,
+            decoding, isRead ? 0 : loaded, converted, shared.peak, results, means, own,
+            self.shared.last?.output.bytes ?? 0, writtenRows,
             Self.drawing(by: steps), keptAssets,
         ].reduce(0, saturating)
     }

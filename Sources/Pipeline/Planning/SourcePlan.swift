@@ -146,7 +146,7 @@ package struct SourcePlan: Sendable {
     package private(set) var memory: Int
     /// Bytes of assets that the worker keeps at most at the sizes at which they were drawn; part of `memory`.
     package let keptAssets: Int
-    /// Bytes that are allocated at most after the source is decoded. Not known of a set.
+    /// Bytes that are allocated at most when renditions begin to be made. Not known of a set.
     package var making = Int.max
     /// How long the worker may take.
     package private(set) var time: TimeBound

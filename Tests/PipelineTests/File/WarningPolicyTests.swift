@@ -36,6 +36,8 @@ import Testing
             ("upscaled", "expected a warning and an action such as upscaled=fail, found 'upscaled'"),
             ("upscaled=stop", "expected one of ignore, warn, fail after 'upscaled=', found 'stop'"),
             ("upscale=fail", "no warning is called 'upscale'; did you mean 'upscaled'?"),
+            ("upscaled=fail,upscaled=warn", "'upscaled' is there twice"),
+            ("name-versioned=fail", "'name-versioned' has no action; use 'collision' instead"),
             ("", "expected a warning and an action such as upscaled=fail, found ''"),
         ] {
             let mistake = #expect(throws: WrittenPolicyMistake.self) { _ = try WarningPolicy(option: text) }

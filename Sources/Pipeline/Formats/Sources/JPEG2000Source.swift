@@ -11,7 +11,8 @@ package enum JPEG2000Source: SourceFormatDeclaration {
     package static func isDecodedAsAWhole(_ source: SourceFacts) -> Bool { true }
 
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
-        24 * source.size.area
+        // A picture that is one tile; one of many needs less.
+        2 * source.pixelBytes
     }
 }
 

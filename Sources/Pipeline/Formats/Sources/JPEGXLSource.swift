@@ -14,7 +14,8 @@ package enum JPEGXLSource: SourceFormatDeclaration {
     package static func isDecodedAsAWhole(_ source: SourceFacts) -> Bool { true }
 
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
-        24 * source.size.area
+        // Alpha beside lossy colors has buffers of its own for each of its passes.
+        (source.hasAlpha ? 66 : source.depth == .eight ? 24 : 34) * source.size.area
     }
 }
 

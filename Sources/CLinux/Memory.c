@@ -59,7 +59,7 @@ void clinux_return_freed_memory(size_t bytes)
     struct mallinfo2 heap = mallinfo2();
     if (heap.fordblks <= bytes) return;
     // Blocks that are not mapped on their own are found in what was freed, half of which may be in gaps.
-    size_t reused = heap_to_come < LARGEST_BLOCK ? heap.fordblks / 2 : 0;
+    size_t reused = heap_to_come < 2 * LARGEST_BLOCK ? heap.fordblks / 2 : 0;
     size_t new = heap_to_come > reused ? heap_to_come - reused : 0;
     if (heap.arena + heap.hblkhd + new > largest_heap) malloc_trim(0);
 }

@@ -22,7 +22,7 @@ struct Renderer {
     func render(_ source: ProbedSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         guard plan.drawings.isEmpty else { return try draw(source, wanted: wanted, to: outputs) }
         assets.keep(atMost: plan.keptAssets)
-        // What a decoder frees stays for the next picture, as long as that and all that is to come fit in the prediction.
+        // Memory that a decoder frees is kept for the next picture, as long as the heap stays within the prediction.
         clinux_bound_heap(plan.memory - CostModel.libraries, plan.making)
         let trial = DecoderTrial {
             try source.decoded(

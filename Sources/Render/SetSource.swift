@@ -39,7 +39,6 @@ extension Renderer {
     /// Renders renditions of a set, by their places in the plan, each into its descriptor.
     func render(_ source: SetSource, wanted: [Int], to outputs: [OpenFile]) throws -> RenderResult {
         assets.keep(atMost: plan.keptAssets)
-        clinux_bound_heap(0, 0)
         let (lists, metadata, warnings) = try gather(source)
         // The decoders are gone. Memory that they have freed is not counted for the joining.
         clinux_return_freed_memory(CostModel.keptMemory)

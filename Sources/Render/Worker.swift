@@ -77,6 +77,8 @@ private struct WorkerState {
         // Messages that an earlier picture left behind are not this one's fault.
         _ = VipsLibrary.takeErrors()
         _ = GLibLog.shared.take()
+        // Nor does its plan say what may stay allocated.
+        clinux_bound_heap(0, 0)
         switch request {
         case .prepare(let message): return prepare(message, files)
         case .tryReading(let format): return reply { worker in .readable(try worker.tryReading(format)) }
@@ -147,7 +149,6 @@ private struct WorkerState {
         // Memory that an earlier picture has left is not counted for one that needs much less, nor for one that needs more:
         // its blocks are larger than those that were freed.
         let need = probed.facts.decodingBytes(to: 0)
-        clinux_bound_heap(0, 0)
         if need > largestNeed || largestNeed - need > Self.mostUnused {
             clinux_return_freed_memory(CostModel.keptMemory)
             largestNeed = 0

@@ -19,7 +19,7 @@ extension OpenFile {
         return errno == EWOULDBLOCK ? .taken : .impossible(code: errno)
     }
 
-    /// Shares the lock, as soon as nobody has it alone.
+    /// Takes a shared lock. Waits while somebody has an exclusive one.
     package func waitForSharedLock() throws(SystemError) {
         while flock(descriptor, LOCK_SH) != 0 { guard errno == EINTR else { throw SystemError("share a lock") } }
     }

@@ -446,13 +446,7 @@ extension MemoryCase.SourceFile {
                     width: isLarge ? 2400 : 60, height: isLarge ? 1800 : 40, PictureKind(hasAlpha: true), seed: index)
             }
         }
-        let result = try await runner.run(
-            ["run", "p.yaml", "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"], seconds: 120)
-        #expect(result.exit == 0, "\(result.errors)")
-        for source in try runner.report().sources {
-            let (predicted, measured) = (try #require(source.predictedMemory), try #require(source.peakMemory))
-            #expect(measured <= predicted, "\(source.source.path): \(measured >> 20) MiB, \(predicted >> 20) predicted")
-        }
+        try await expectBounds(runner)
     }
 
     @Test
@@ -469,13 +463,7 @@ extension MemoryCase.SourceFile {
                 try Self.picture(width: 3000, height: 2400, PictureKind(), seed: index)
             }
         }
-        let result = try await runner.run(
-            ["run", "p.yaml", "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"], seconds: 120)
-        #expect(result.exit == 0, "\(result.errors)")
-        for source in try runner.report().sources {
-            let (predicted, measured) = (try #require(source.predictedMemory), try #require(source.peakMemory))
-            #expect(measured <= predicted, "\(source.source.path): \(measured >> 20) MiB, \(predicted >> 20) predicted")
-        }
+        try await expectBounds(runner)
     }
 
     @Test
@@ -488,13 +476,7 @@ extension MemoryCase.SourceFile {
                 try Self.picture(width: size.0, height: size.1, PictureKind(), seed: index)
             }
         }
-        let result = try await runner.run(
-            ["run", "p.yaml", "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"], seconds: 120)
-        #expect(result.exit == 0, "\(result.errors)")
-        for source in try runner.report().sources {
-            let (predicted, measured) = (try #require(source.predictedMemory), try #require(source.peakMemory))
-            #expect(measured <= predicted, "\(source.source.path): \(measured >> 20) MiB, \(predicted >> 20) predicted")
-        }
+        try await expectBounds(runner)
     }
 
     @Test(arguments: [
@@ -520,6 +502,17 @@ extension MemoryCase.SourceFile {
             let source = try #require(try runner.report().sources.first)
             let (predicted, measured) = (try #require(source.predictedMemory), try #require(source.peakMemory))
             #expect(measured <= predicted && predicted <= 2 * measured, "\(name): \(predicted), \(measured)")
+        }
+    }
+
+    /// Renders the sources in `in` one after the other with one worker, each of which needs no more than predicted.
+    private func expectBounds(_ runner: CommandRunner) async throws {
+        let result = try await runner.run(
+            ["run", "p.yaml", "in", "-o", "out", "--jobs", "1", "--max-memory", "8G"], seconds: 120)
+        #expect(result.exit == 0, "\(result.errors)")
+        for source in try runner.report().sources {
+            let (predicted, measured) = (try #require(source.predictedMemory), try #require(source.peakMemory))
+            #expect(measured <= predicted, "\(source.source.path): \(measured >> 20) MiB, \(predicted >> 20) predicted")
         }
     }
 

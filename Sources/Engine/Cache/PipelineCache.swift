@@ -4,7 +4,7 @@ import Messages
 import Pipeline
 import System
 
-/// The facts that the cache keeps with a rendition's bytes, so that nobody needs to look at the source on a hit.
+/// The facts that the cache keeps with a rendition's bytes, so that a hit needs no look at the source.
 struct CachedFacts: Codable, Sendable {
     /// The header of the source, or those of the members of a set.
     private let source: [MemberFacts]

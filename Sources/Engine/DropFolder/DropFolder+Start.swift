@@ -7,7 +7,7 @@ extension DropFolder {
     /// How long the cache is left alone after trouble.
     private static let cachePause = Duration.seconds(60)
 
-    /// How long an inbox may take to begin before nobody waits for it.
+    /// The longest wait for an inbox to begin.
     private static let patience = Duration.seconds(1)
     /// How long an inbox keeps the workers of its own when it has no work.
     private static let isolatedPatience = Duration.seconds(5)

@@ -1,4 +1,4 @@
-// Whether the file systems of an inbox answer.
+// The check whether the file systems of an inbox answer.
 import Pipeline
 import Synchronization
 import System

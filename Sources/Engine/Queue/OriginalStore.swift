@@ -1,4 +1,4 @@
-// The record of originals that are in nobody's way: those that stay in their inbox, and those in `done/` and `failed/`.
+// The record of originals that stay in their inbox, and of those in `done/` and `failed/`.
 package import Pipeline
 package import System
 

@@ -62,8 +62,8 @@ package struct ShardPlan: Codable, Equatable, Sendable {
         package let limits: [String: Int]
         /// The formats on request that are read; nil if there are none.
         package let allow: [SourceFormat]?
-        /// The actions on warnings that differ from the pipeline's, by their codes; nil if there are none.
-        package let policy: [String: String]?
+        /// The actions on warnings that differ from the pipeline's; nil if there are none.
+        package let policy: WarningPolicy?
 
         private enum CodingKeys: String, CodingKey {
             case keepTree = "keep-tree"
@@ -76,11 +76,9 @@ package struct ShardPlan: Codable, Equatable, Sendable {
             self.perShard = perShard
             self.limits = Dictionary(
                 uniqueKeysWithValues: LimitSetting.all.map { ($0.name, limits[keyPath: $0.value]) })
-            self.policy = policy.isEmpty ? nil : policy.words
+            self.policy = policy.isEmpty ? nil : policy
             allow = limits.allowed.isEmpty ? nil : limits.allowed.sorted { $0.rawValue < $1.rawValue }
         }
-
-        var warningPolicy: WarningPolicy { WarningPolicy(words: policy ?? [:]) }
     }
 
     package var schema = "imagemill.plan/1"

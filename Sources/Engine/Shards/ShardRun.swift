@@ -108,7 +108,7 @@ package struct ShardRunner: Sendable {
         let location = OutboxLocation(folder)
         let outbox = Outbox(path: location.path, of: .run, staging: staging.folder)
         let render = RenderSettings(
-            pipeline: pipeline, limits: limits, policy: plan.plan.options.warningPolicy, outbox: outbox,
+            pipeline: pipeline, limits: limits, policy: plan.plan.options.policy ?? WarningPolicy(), outbox: outbox,
             keepsTree: plan.plan.options.keepTree, overwrites: true,
             memory: MemoryBudget(bytes: limits.maximumMemory), cancellation: cancellation)
         // The names of a shard depend on its own list alone. Under a digest, equal names mean equal files.

@@ -51,15 +51,17 @@ struct SetContents {
     init(of root: Directory, ignored: IgnoredNames?, most: Int = OpenedSet.most) throws(SystemError) {
         var (members, folders, others, excess) = ([Member](), [BytePath](), [BytePath](), Excess?.none)
         let isWhole = try root.walk(()) { entry in
+            var next = WalkStep<Void>.past
             switch entry.status.kind {
             case _ where ignored?.contains(entry.name.bytes) ?? false: others.append(entry.path)
             case .regular: members.append(Member(path: entry.path, status: entry.status))
             case .directory where entry.depth + 1 >= FolderScan.deepest: excess = .depth
-            case .directory: folders.append(entry.path)
+            case .directory:
+                folders.append(entry.path)
+                next = .into(())
             case .link, .other: others.append(entry.path)
             }
-            guard members.count <= most, folders.count + others.count <= most else { return .end }
-            return folders.last == entry.path ? .into(()) : .past
+            return members.count <= most && folders.count + others.count <= most ? next : .end
         }
         self.members = members.sorted { $0.path.precedes($1.path) }
         (self.folders, self.others, self.excess) = (folders, others, isWhole ? excess : .count)

@@ -25,8 +25,7 @@ extension RenditionMaker {
         // The plan has bounds for some sizes; the cached renditions have the sizes themselves.
         let known = plan.with(sizes: sizes)
         work.report.source.describe(input, opened)
-        work.report.warnings = []
-        try work.add(opened.warnings(work.source.name) + plan.warnings, of: task, stage: "plan")
+        try work.begin(opened.warnings(work.source.name) + plan.warnings, of: task, stage: "plan")
         let names = try names(for: known, of: input, &work, task, by: choose)
         work.report.renditions = zip(known.renditions, names).map(Self.entry)
         let outputs = try stage(names, settings)

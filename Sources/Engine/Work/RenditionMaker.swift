@@ -121,8 +121,7 @@ package final class RenditionMaker {
         let plan = try planned { () throws(PlanFailure) in
             try input.plan(by: planner, measurements: measurements.byPath)
         }
-        work.report.warnings = []
-        try work.add(opened.warnings(work.source.name) + plan.warnings, of: task, stage: "plan")
+        try work.begin(opened.warnings(work.source.name) + plan.warnings, of: task, stage: "plan")
         try checkMemory(plan.memory, settings.limits)
         work.report.predictedMemory = max(plan.memory, measuring)
         let names = try names(for: plan, of: input, &work, task, by: choose)
@@ -144,15 +143,18 @@ package final class RenditionMaker {
     func names(
         for plan: SourcePlan, of input: ProbedInput, _ work: inout SourceWork, _ task: SourceTask, by choose: NameChoice
     ) throws -> [RenditionName] {
-        if let names = work.names { return names }
-        let facts = try naming(for: input, of: task, hash: work.report.source.sha256)
-        work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
-        let names = try choose { version throws(PlanFailure) in try plan.names(for: facts, version: version) }
+        var names = work.names ?? []
+        if work.names == nil {
+            let facts = try naming(for: input, of: task, hash: work.report.source.sha256)
+            work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
+            names = try choose { version throws(PlanFailure) in try plan.names(for: facts, version: version) }
+        }
+        work.names = names
+        // Each time: warnings of an attempt before are not this one's.
         let shortened = names.filter(\.isShortened).map {
             Warning(.nameShortened, "the output name was longer than 255 bytes; it is now '\($0.path.printable)'")
         }
         try work.add(shortened, of: task, stage: "plan")
-        work.names = names
         return names
     }
 

@@ -82,6 +82,13 @@ struct SourceWork {
         return opened?.refined(failure) ?? failure
     }
 
+    /// Begins a list of warnings: those of an attempt before are no longer so.
+    /// - Throws: as `add`.
+    mutating func begin(_ found: [Warning], of task: SourceTask, stage: String) throws(Failure) {
+        (damage, report.warnings) = (nil, [])
+        try add(found, of: task, stage: stage)
+    }
+
     /// Adds the warnings that the policy lets through.
     /// - Throws: `Failure` with the first one that costs the source.
     mutating func add(_ found: [Warning], of task: SourceTask, stage: String) throws(Failure) {

@@ -25,11 +25,14 @@ package struct WarningPolicy: Hashable, Sendable, ParameterMapping {
         }
     }
 
-    /// - Parameter words: actions by codes. Unknown ones are left out.
-    package init(words: [String: String]) {
-        for (code, action) in words {
-            guard let code = Self.codes.first(where: { $0.rawValue == code }) else { continue }
-            actions[code] = WarningAction(rawValue: action)
+    /// - Parameter words: actions by codes.
+    /// - Returns: nil if one of them is unknown.
+    package init?(words: [String: String]) {
+        for (word, action) in words {
+            guard let code = Self.codes.first(where: { $0.rawValue == word }),
+                let action = WarningAction(rawValue: action)
+            else { return nil }
+            actions[code] = action
         }
     }
 
@@ -94,6 +97,22 @@ extension WarningPolicy {
                 throw WrittenPolicyMistake("'\(words[0])' is there twice")
             }
         }
+    }
+}
+
+extension WarningPolicy: Codable {
+    /// - Throws: `DecodingError` for a code or an action that this program does not know: it could not be followed.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let policy = WarningPolicy(words: try container.decode([String: String].self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "an unknown warning or action")
+        }
+        self = policy
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(words)
     }
 }
 

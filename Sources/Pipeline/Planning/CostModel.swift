@@ -99,14 +99,10 @@ package struct CostModel {
         }
         let isScaled = self.shared.contains(where: \.isScaling)
         let result = self.shared.last.map { $0.output.scaled(by: isScaled ? 1 : load.ratio).bytes }
-        let means = load.shrinks.filter { $0 > load.shrink }.map { shrink in
-            let ratio = shrink / load.shrink
-            return (result ?? loaded) / (ratio * ratio)
-        }
         let own = zip(renditions, load.shrinks).map { rendition, shrink in
             rendition.held(from: isScaled ? 1 : load.ratio * Double(load.shrink) / Double(shrink))
         }
-        let made = saturating(means.reduce(0, saturating), own.max() ?? 0)
+        let made = saturating(means(of: result ?? loaded), own.max() ?? 0)
         if sharing == .held, let result {
             // The memory for reading is freed when the result is in memory.
             return max(decoding, saturating(reading, result), saturating(result, made))
@@ -117,17 +113,24 @@ package struct CostModel {
         return max(decoding, reading, [held, shared.kept, made].reduce(0, saturating))
     }
 
+    /// Bytes of the smaller pictures that renditions are made of which allow more shrinking than others.
+    private func means(of whole: Int) -> Int {
+        load.shrinks.filter { $0 > load.shrink }.map { shrink in
+            let ratio = shrink / load.shrink
+            return whole / (ratio * ratio)
+        }.reduce(0, saturating)
+    }
+
     /// Bytes that are allocated at most when renditions begin to be made, whatever was freed before.
     var making: Int {
         let shared = HeldPictures.held(by: shared[...], factor: load.ratio, isInputHeld: true)
         let results = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
         let own = renditions.map { $0.held(from: load.ratio) }.max() ?? 0
-        let means = load.shrinks.contains { $0 > load.shrink } ? loaded : 0
         // Rows that come while renditions are made are still to be decoded.
         let isRead = load.beginning == .held || source.isUnpackedAtOnce
         let decoding = isRead ? 0 : saturating(decoder(shrink: load.shrink), decodedRows(loadedSize, 448))
         return [
-            decoding, isRead ? 0 : loaded, converted, shared.peak, results, means, own,
+            decoding, isRead ? 0 : loaded, converted, shared.peak, results, means(of: loaded), own,
             self.shared.last?.output.bytes ?? 0, writtenRows,
             Self.drawing(by: steps), keptAssets,
         ].reduce(0, saturating)

@@ -9,7 +9,7 @@ package enum Measurement: Hashable, Sendable, Codable {
     /// The darkest and the lightest color value, 0…1.
     case levels(black: Double, white: Double)
 
-    /// Whether it can be of any picture. It comes from a worker, so this must be asked before it is used.
+    /// Whether a measurement of a picture can have these values. Workers are not trusted: check it before use.
     package var isPlausible: Bool {
         let numbers =
             switch self {

@@ -53,7 +53,7 @@ struct DoctorCommand: RenderingCommand {
         if !problems.isEmpty { throw ExitStatus.someFailed }
     }
 
-    /// The limits that hold if nobody sets anything.
+    /// The default limits.
     private static var usual: Limits {
         var limits = Limits()
         limits.maximumMemory = Machine.memory / 2

@@ -1,10 +1,11 @@
 // What a policy makes of warnings, and how it is written.
+import Foundation
 import Testing
 
 @testable import Pipeline
 
 @Suite struct WarningPolicyTests {
-    private func policy(_ words: [String: String]) -> WarningPolicy { WarningPolicy(words: words) }
+    private func policy(_ words: [String: String]) throws -> WarningPolicy { try #require(WarningPolicy(words: words)) }
 
     private let warnings = [
         Warning(.upscaled, "'a' enlarges"), Warning(.noProfile, "none"), Warning(.emptyText, "{title} has no value"),
@@ -25,9 +26,19 @@ import Testing
     }
 
     @Test func `a stronger policy replaces single actions`() throws {
-        let both = policy(["upscaled": "fail", "no-profile": "ignore"]).overridden(by: policy(["upscaled": "warn"]))
+        let both = try policy(["upscaled": "fail", "no-profile": "ignore"]).overridden(by: policy(["upscaled": "warn"]))
         #expect(both.words == ["upscaled": "warn", "no-profile": "ignore"])
         #expect(both.written == "{ no-profile: ignore, upscaled: warn }")
+    }
+
+    @Test func `a plan's policy is read as it was written, and refused if it cannot be followed`() throws {
+        let known = try policy(["upscaled": "fail"])
+        #expect(try JSONDecoder().decode(WarningPolicy.self, from: JSONEncoder().encode(known)) == known)
+        for text in [#"{"upscaled":"stop"}"#, #"{"upscale":"fail"}"#] {
+            #expect(throws: DecodingError.self) {
+                _ = try JSONDecoder().decode(WarningPolicy.self, from: Data(text.utf8))
+            }
+        }
     }
 
     @Test func `an option is read as it is written, and a mistake in it is said`() throws {

@@ -6,7 +6,7 @@ import Pipeline
 struct HTTPAccess: Sendable {
     /// The socket's permissions decide who may connect.
     var isUnixSocket = false
-    /// The token that a request has to bring along; nil on the loopback address, where it may bring none.
+    /// The token that each request must have; nil on the loopback address, which needs none.
     var token: String?
 
     /// The header of a request that changes something, which a page of another site cannot send without asking first.

@@ -11,6 +11,9 @@ package enum Request: Codable, Sendable {
     /// Look at the source of the last probe, or at a set, for stages whose plan depends on what is in the picture.
     /// Answer: `measured`.
     case measure(RenderMessage)
+    /// Find out whether the source of the last probe has a pixel that is not opaque, with the colors of a pipeline.
+    /// Answer: `transparent`.
+    case findTransparency(pipeline: Int)
     /// Render the source of the last probe, or a set. Beside it: each output in the order of the plan's renditions.
     /// Answer: `rendered`.
     case render(RenderMessage)
@@ -72,6 +75,8 @@ package struct RenderMessage: Codable, Sendable {
     package let measurements: [StageMeasurement]
     /// The values of the fields in texts; nil if the pipeline has no texts.
     package let texts: TextValues?
+    /// The parts of the pipeline that do not apply to the source; nil if all do.
+    package let left: OmittedParts?
     /// Places of renditions in the plan that are not wanted: no output comes for them, and nothing is said of them.
     package var omitted: Set<Int>
     /// The facts that thumbnails for file managers have about their source; nil if there are none.
@@ -79,12 +84,13 @@ package struct RenderMessage: Codable, Sendable {
 
     package init(
         pipeline: Int, source: SourceMessage, measurements: [StageMeasurement] = [], texts: TextValues? = nil,
-        omitted: Set<Int> = [], thumbnail: ThumbnailFacts? = nil
+        left: OmittedParts? = nil, omitted: Set<Int> = [], thumbnail: ThumbnailFacts? = nil
     ) {
         self.pipeline = pipeline
         self.source = source
         self.measurements = measurements
         self.texts = texts
+        self.left = left
         self.omitted = omitted
         self.thumbnail = thumbnail
     }
@@ -119,6 +125,7 @@ package enum Reply: Codable, Sendable {
     case assets([AssetFacts])
     case facts(SourceFacts)
     case measured([StageMeasurement])
+    case transparent(Bool)
     case rendered(RenderResult)
     /// No answer yet: the member of the set that comes next, by its place. To be followed by `member`.
     case needsMember(Int)

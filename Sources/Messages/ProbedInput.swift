@@ -24,6 +24,22 @@ package enum ProbedInput: Sendable {
         }
     }
 
+    /// The source as conditions see it.
+    /// - Parameter path: of the source, below the folder that was searched.
+    package func subject(at path: BytePath) -> Subject {
+        switch self {
+        case .picture(let facts, _): Subject(picture: facts, path: path)
+        case .set(let members): Subject(set: members, path: path)
+        }
+    }
+
+    /// The same, when its pixels were looked at.
+    package func found(transparent: Bool) -> ProbedInput {
+        guard case .picture(var facts, let name) = self else { return self }
+        facts.isTransparent = transparent
+        return .picture(facts, name)
+    }
+
     /// When the picture was taken, by its metadata.
     package var captureDate: String? { facts?.captureDate }
 
@@ -36,8 +52,9 @@ package enum ProbedInput: Sendable {
         }
     }
 
-    /// The planner for a source of which texts say something.
-    package func planner(_ planner: Planner, saying texts: TextValues?) -> Planner {
+    /// The planner for a source of which texts say something, and to which some parts do not apply.
+    package func planner(_ planner: Planner, saying texts: TextValues?, without left: OmittedParts) -> Planner {
+        let planner = planner.leavingOut(left)
         guard let texts, let facts else { return planner }
         return planner.saying(texts, of: facts)
     }

@@ -29,6 +29,17 @@ struct Measuring {
         }
     }
 
+    /// Whether a pixel of a picture is not opaque; of an animation, of its first frame.
+    func findTransparency(of source: ProbedSource) throws -> Bool {
+        let plan = try planner.planLook(at: source.facts, pixelsPerPoint: 1)
+        let renderer = Renderer(plan: plan, pipeline: planner.pipeline, assets: assets, colours: colours)
+        let frames = try renderer.wholePicture(source)
+        guard let picture = frames.pictures.first, picture.pixels.hasAlpha else { return false }
+        let watch = AlphaWatch()
+        try picture.image.watched(by: watch).evaluated()
+        return watch.sawTransparency
+    }
+
     /// Measures for one stage after the other: what one finds is what the next one sees.
     /// - Parameter start: what the first stage of a plan gets, for the rendition whose stage is measured.
     private func measure(

@@ -87,6 +87,8 @@ private struct WorkerState {
         case .probe(let format, let page, let words):
             return reply { worker in .facts(try worker.probe(format, page: page, words: words, files)) }
         case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
+        case .findTransparency(let number):
+            return reply { worker in .transparent(try worker.findTransparency(number)) }
         case .render(let message):
             return reply { worker in .rendered(try worker.render(message, files: files, member: member)) }
         case .member: return .failed(Failure(.internal, stage: "read", "a member came that nobody asked for"))
@@ -160,7 +162,7 @@ private struct WorkerState {
     private mutating func measure(
         _ message: RenderMessage, _ member: @escaping (Int) throws -> OpenFile
     ) throws -> [StageMeasurement] {
-        let prepared = try prepared(message)
+        let prepared = try prepared(message.pipeline)
         let measuring = Measuring(
             planner: planner(prepared, message), assets: prepared.assets, colours: colours(prepared))
         switch message.source {
@@ -169,10 +171,16 @@ private struct WorkerState {
         }
     }
 
+    private mutating func findTransparency(_ number: Int) throws -> Bool {
+        let prepared = try prepared(number)
+        let measuring = Measuring(planner: prepared.planner, assets: prepared.assets, colours: colours(prepared))
+        return try measuring.findTransparency(of: try probed())
+    }
+
     private mutating func render(
         _ message: RenderMessage, files: [OpenFile], member: @escaping (Int) throws -> OpenFile
     ) throws -> RenderResult {
-        let prepared = try prepared(message)
+        let prepared = try prepared(message.pipeline)
         let planner = planner(prepared, message)
         let plan: SourcePlan
         switch message.source {
@@ -200,8 +208,8 @@ private struct WorkerState {
         }
     }
 
-    private func prepared(_ message: RenderMessage) throws -> Prepared {
-        guard let prepared = pipelines[message.pipeline] else {
+    private func prepared(_ number: Int) throws -> Prepared {
+        guard let prepared = pipelines[number] else {
             throw Failure(.internal, stage: "read", "the worker was not given the pipeline")
         }
         return prepared
@@ -214,8 +222,9 @@ private struct WorkerState {
             case .picture: source?.facts
             case .set(let members): members.first?.facts
             }
-        guard let texts = message.texts, let facts else { return prepared.planner }
-        return prepared.planner.saying(texts, of: facts)
+        let planner = prepared.planner.leavingOut(message.left ?? OmittedParts())
+        guard let texts = message.texts, let facts else { return planner }
+        return planner.saying(texts, of: facts)
     }
 
     private func probed() throws -> ProbedSource {

@@ -1,11 +1,18 @@
 // A plan for people, as a table, and for programs, as JSON.
+import Engine
 import Pipeline
 import System
 
 struct PlanTable {
-    let plan: SourcePlan
-    let names: [RenditionName]
-    let title: String
+    private let plan: SourcePlan
+    private let names: [RenditionName]
+    private let omissions: [Omission]
+    private let title: String
+
+    init(_ planned: PlannedWork, title: String) {
+        (plan, names, omissions) = (planned.plan, planned.names, planned.omissions)
+        self.title = title
+    }
 
     var text: String {
         var lines = plan.isSet ? set : picture
@@ -19,6 +26,7 @@ struct PlanTable {
                 "  \(padded(what, width))  \(padded(sizes(rendition.output), 26))  \(name.path.printable)\(flattening(rendition))"
             )
         }
+        if !omissions.isEmpty { lines += ["", "left out by 'when'"] + omissions.map(row) }
         lines += ["", "up to \(plan.memory >> 20) MiB of memory, stopped after \(Int(plan.deadline.rounded(.up))) s"]
         lines += plan.warnings.map { "warning: \($0.code.rawValue): \($0.message)" }
         return lines.joined(separator: "\n") + "\n"
@@ -77,6 +85,11 @@ struct PlanTable {
         return String(row.reversed().drop { $0 == " " }.reversed())
     }
 
+    private func row(_ omission: Omission) -> String {
+        let part = [omission.rendition, omission.stage.map { "stage \($0)" }].compactMap(\.self).joined(separator: ", ")
+        return "  \(padded(part, width))  \(omission.reason)"
+    }
+
     private func sizes(_ geometry: PictureInfo) -> String { geometry.description + frames(geometry.frames) }
 
     private func frames(_ count: Int) -> String { count > 1 ? " × \(count) frames" : "" }
@@ -105,7 +118,13 @@ struct PlanTable {
             "memory-bytes": .int(plan.memory), "deadline-seconds": .double(plan.deadline),
             "warnings": .array(
                 plan.warnings.map { ["code": .string($0.code.rawValue), "message": .string($0.message)] }),
+            "omitted": .array(omissions.map(json)),
         ]
+    }
+
+    private func json(_ omission: Omission) -> JSONValue {
+        let parts = ["rendition": omission.rendition, "stage": omission.stage].compactMapValues { $0 }
+        return JSONValue.object(parts.mapValues { .string($0) }).merging(["reason": .string(omission.reason)])
     }
 
     private func json(_ step: PlannedStage) -> JSONValue {

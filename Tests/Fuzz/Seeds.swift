@@ -36,7 +36,7 @@ private let measurements = [
 
 private let requests: [Request] =
     pipelines.map { .prepare($0.1) } + [
-        .probe(.jpeg), .probe(.tiff, page: 2), .tryReading(.svg), .member,
+        .probe(.jpeg), .probe(.tiff, page: 2), .tryReading(.svg), .member, .findTransparency(pipeline: 1),
         .measure(RenderMessage(pipeline: 1, source: .picture(pixelsPerPoint: 2))),
         .render(
             RenderMessage(

@@ -39,6 +39,7 @@ import Testing
                     ],
                     kind: WorkerKind(drawsText: true, format: .svg, modules: [.heif], inbox: "shop"), limits: Limits())),
             .probe(.jpeg), .probe(.tiff, page: 2, words: true), .tryReading(.svg), .member,
+            .findTransparency(pipeline: 3),
             .measure(RenderMessage(pipeline: 1, source: .picture(pixelsPerPoint: 2))),
             .render(
                 RenderMessage(
@@ -54,7 +55,8 @@ import Testing
         [
             .facts(facts), .facts(SourceFacts(format: .gif, size: PixelSize(1, 1))), .measured(measurements),
             .assets([AssetFacts(size: PixelSize(9, 8), pixelsPerPoint: 1, isGrey: false, depth: .float)]), .assets([]),
-            .needsMember(1), .readable(true), .readable(false), .failed(failure), .assetFailed(3, failure),
+            .needsMember(1), .readable(true), .readable(false), .transparent(true), .failed(failure),
+            .assetFailed(3, failure),
             .failed(Failure(.internal, stage: "", "")), .cannotSave(.avif, "no encoder"), .noRoom("a", "full"),
             .rendered(
                 RenderResult(

@@ -16,9 +16,11 @@ extension RenditionMaker {
             return nil
         }
         // A plan that fails here fails again with the facts of the source itself.
-        let input = facts.input(work.source.name)
+        guard let applied = try appliedByHeader(to: facts.input(work.source.name), task) else { return nil }
+        let input = applied.input
         let texts = try texts(on: input, of: task, hash: work.report.source.sha256)
-        guard let plan = try? input.plan(by: input.planner(planner, saying: texts)), let sizes = cached.sizes(of: plan)
+        guard let plan = try? input.plan(by: applied.planner(planner, saying: texts)),
+            let sizes = cached.sizes(of: plan)
         else {
             return nil
         }
@@ -43,7 +45,8 @@ extension RenditionMaker {
         let digest = try opened.sha256()
         work.report.source.sha256 = digest
         var own = [("thumbnail", task.thumbnail.map { json($0) } ?? "")]
-        if task.settings.pipeline.file.texts.contains(where: \.needsName) {
+        let pipeline = task.settings.pipeline.file
+        if pipeline.stagesNeedName || pipeline.texts.contains(where: \.needsName) {
             own.append(("texts", json([name.path.text, opened.modificationDate])))
         }
         return CachedJob(

@@ -65,15 +65,14 @@ extension RenditionMaker {
     /// meanwhile: a source that waits for its names must not hold any.
     /// - Returns: also the bytes that the worker was expected to need for it at most.
     func measurements(
-        of input: ProbedInput, _ texts: TextValues?, _ known: WorkerSlot.Known, _ task: SourceTask
+        of applied: AppliedPipeline, _ texts: TextValues?, _ known: WorkerSlot.Known, _ task: SourceTask
     ) throws -> ([StageMeasurement], memory: Int) {
-        let settings = task.settings
-        guard known.planner.needsMeasurement, !settings.isDryRun else { return ([], 0) }
-        let bound = try planned { () throws(PlanFailure) in
-            try input.plan(by: input.planner(known.planner, saying: texts))
-        }
+        let (input, settings) = (applied.input, task.settings)
+        let planner = applied.planner(known.planner, saying: texts)
+        guard planner.needsMeasurement, !settings.isDryRun else { return ([], 0) }
+        let bound = try planned { () throws(PlanFailure) in try input.plan(by: planner) }
         try checkMemory(bound.memory, settings.limits)
-        let message = RenderMessage(pipeline: known.number, source: input.message, texts: texts)
+        let message = RenderMessage(pipeline: known.number, source: input.message, texts: texts, left: applied.message)
         let memory = ReservedMemory(bound.memory, of: settings.memory, alone: task.isAlone)
         return try settings.memory.holding(memory.reserved) {
             (

@@ -64,27 +64,26 @@ package final class RenditionMaker {
 
     /// Plans one source without writing anything. Unless it is a dry run, what stages must see is measured.
     /// - Throws: `Failure` if the source cannot be planned.
-    package func plan(
-        _ source: SourceFile, _ settings: RenderSettings
-    ) throws -> (plan: SourcePlan, names: [RenditionName]) {
+    package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> PlannedWork {
         let opened = try OpenedInput(source, limits: settings.limits)
         let task = SourceTask(source: source, opened: opened, settings: settings)
         let known = try prepared(settings, opened.formats)
-        let (input, texts, measurements) = try readably(opened) {
-            let input = try probe(task)
-            let texts = try self.texts(on: input, of: task)
-            return (input, texts, try self.measurements(of: input, texts, known, task).0)
+        let (applied, texts, measurements) = try readably(opened) {
+            let applied = try self.applied(to: probe(task), known, task)
+            let texts = try self.texts(on: applied.input, of: task)
+            return (applied, texts, try self.measurements(of: applied, texts, known, task).0)
         }
+        let input = applied.input
         let plan = try planned { () throws(PlanFailure) in
-            try input.plan(by: input.planner(known.planner, saying: texts), measurements: measurements.byPath)
+            try input.plan(by: applied.planner(known.planner, saying: texts), measurements: measurements.byPath)
         }
         _ = try settings.policy.judged(opened.warnings(source.name), stage: "plan")
         let warnings = try settings.policy.judged(plan.warnings, stage: "plan")
         let naming = try self.naming(for: input, of: task)
-        return (
-            plan.with(warnings: warnings),
-            try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) }
-        )
+        return PlannedWork(
+            plan: plan.with(warnings: warnings),
+            names: try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) },
+            omissions: applied.omissions)
     }
 
     /// Makes all renditions of a source.
@@ -113,17 +112,19 @@ package final class RenditionMaker {
         let known = try prepared(settings, opened.formats)
         try FaultPoint.passOutput(.afterWorkerStart)
         worker.slot.begin(work.source.identity)
-        let input = try probe(task)
-        work.report.source.describe(input, opened)
+        let probed = try probe(task)
+        work.report.source.describe(probed, opened)
+        let applied = try self.applied(to: probed, known, task)
+        let input = applied.input
         let texts = try texts(on: input, of: task, hash: work.report.source.sha256)
-        let (measurements, measuring) = try measurements(of: input, texts, known, task)
-        let planner = input.planner(known.planner, saying: texts)
+        let (measurements, measuring) = try measurements(of: applied, texts, known, task)
+        let planner = applied.planner(known.planner, saying: texts)
         let plan = try planned { () throws(PlanFailure) in
             try input.plan(by: planner, measurements: measurements.byPath)
         }
         try work.begin(opened.warnings(work.source.name) + plan.warnings, of: task, stage: "plan")
         try checkMemory(plan.memory, settings.limits)
-        work.report.predictedMemory = max(plan.memory, measuring)
+        work.report.predictedMemory = max(plan.memory, measuring, applied.memory)
         let names = try names(for: plan, of: input, &work, task, by: choose)
         work.report.renditions = zip(plan.renditions, names).map(Self.entry)
         if settings.isDryRun { return [] }
@@ -131,7 +132,7 @@ package final class RenditionMaker {
         beforeRendering(plan.source.size.area * max(1, plan.source.frames), plan.time)
         let message = RenderMessage(
             pipeline: known.number, source: input.message, measurements: measurements, texts: texts,
-            thumbnail: task.thumbnail)
+            left: applied.message, thumbnail: task.thumbnail)
         let outputs = try render(
             Rendering(task: task, input: input, planner: planner, plan: plan, message: message), names,
             clock: &clock, for: &work)
@@ -187,4 +188,13 @@ func planned<Value>(_ work: () throws(PlanFailure) -> Value) throws(Failure) -> 
     } catch {
         throw error.failure
     }
+}
+
+/// What would be made of a source.
+package struct PlannedWork: Sendable {
+    package let plan: SourcePlan
+    /// In the order of the plan's renditions.
+    package let names: [RenditionName]
+    /// The parts of the pipeline that do not apply.
+    package let omissions: [Omission]
 }

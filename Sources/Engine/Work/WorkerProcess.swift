@@ -113,8 +113,8 @@ final class WorkerProcess {
     /// By how many bytes its memory has grown since its last answer.
     var growth: Int { residentMemory - restingMemory }
 
-    /// The last question was to measure a picture. Its rendering is the same work, with one peak.
-    private var hasMeasured = false
+    /// The last question was to look at the pixels of a picture. Its rendering is the same work, with one peak.
+    private var hasLooked = false
 
     /// Has the system count the peak of its memory anew, if it can.
     private func forgetPeak() {
@@ -184,11 +184,15 @@ final class WorkerProcess {
             stoppedSince = stoppedSince ?? .now
         }
         switch request {
-        case .measure: forgetPeak()
-        case .render: if !hasMeasured { forgetPeak() }
+        case .findTransparency: forgetPeak()
+        case .measure, .render: if !hasLooked { forgetPeak() }
         case .prepare, .tryReading, .probe, .member: break
         }
-        hasMeasured = if case .measure = request { true } else { false }
+        hasLooked =
+            switch request {
+            case .findTransparency, .measure: true
+            case .prepare, .tryReading, .probe, .member, .render: false
+            }
         let end = SuspendingClock.now + .seconds(time.seconds)
         func send(_ request: Request, files: [OpenFile]) throws(ChannelError) {
             // An array is let go after its last use; the files must be open until they are sent.

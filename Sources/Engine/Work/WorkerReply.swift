@@ -61,6 +61,13 @@ struct WorkerReply {
         return facts
     }
 
+    /// Whether a pixel of the picture is not opaque.
+    /// - Throws: `Failure`, `WorkerLoss`.
+    func isTransparent() throws -> Bool {
+        guard case .transparent(let isTransparent) = reply else { throw try unexpected() }
+        return isTransparent
+    }
+
     /// Whether pictures of the format that it was asked about can be read.
     /// - Throws: `Failure`, `WorkerLoss`.
     func isReadable() throws -> Bool {

@@ -162,6 +162,13 @@ final class WorkerSlot {
         }
     }
 
+    /// Whether a pixel of the source of the last probe is not opaque.
+    func isTransparent(_ known: Known, within time: TimeBound, memory: ReservedMemory) throws -> Bool {
+        try ask(.findTransparency(pipeline: known.number), within: time, growth: memory.growth) {
+            try $0.isTransparent()
+        }
+    }
+
     func measurements(
         _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, within time: TimeBound,
         memory: ReservedMemory

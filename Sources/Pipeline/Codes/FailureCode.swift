@@ -44,6 +44,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case unequalSizes = "unequal-sizes"
     case setMemberFailed = "set-member-failed"
     case refusedByPolicy = "refused-by-policy"
+    case requirementNotMet = "requirement-not-met"
     // Rendering.
     case timedOut = "timed-out"
     case workerCrashed = "worker-crashed"
@@ -71,8 +72,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             .changedSincePlan, .noSuchPage,
             .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
-            .setMemberFailed, .refusedByPolicy, .encodingFailed, .outputRejected, .nameTaken, .nameInvalid,
-            .outputTooLarge, .internal:
+            .setMemberFailed, .refusedByPolicy, .requirementNotMet, .encodingFailed, .outputRejected, .nameTaken,
+            .nameInvalid, .outputTooLarge, .internal:
             false
         case .notFound, .permissionDenied, .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory, .diskFull,
             .outputNotWritable, .ioError:
@@ -93,7 +94,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyMembers, .tooManyBytes,
             .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
             .permissionDenied, .changedSincePlan, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken,
-            .nameInvalid, .outputTooLarge, .refusedByPolicy,
+            .nameInvalid, .outputTooLarge, .refusedByPolicy, .requirementNotMet,
             .diskFull,
             .outputNotWritable, .ioError:
             false
@@ -134,6 +135,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .unequalSizes: "The members of the set have several sizes."
         case .setMemberFailed: "One member of a set failed; the message names it."
         case .refusedByPolicy: "A warning came up that `policy` makes a failure; the message has it."
+        case .requirementNotMet:
+            "The source is not what `require` in the pipeline asks for; the message has what was found."
         case .timedOut: "The work on the picture took longer than the limit and was stopped."
         case .workerCrashed: "The process that decoded this file died each time."
         case .outOfMemory: "The system killed the worker process, most likely because memory ran out."
@@ -209,6 +212,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             "Repair the members that the message names, or leave them out with \(either("`--exclude`", "`ignore`"))."
         case .refusedByPolicy:
             "Change what the warning names, or set it to `warn` in `policy`\(place == .millFile ? "" : " or with `--policy`")."
+        case .requirementNotMet: "Replace the picture by one that fits, or change `require` in the pipeline."
         case .timedOut:
             raise("max-time", "max-cpu-time")
         case .workerCrashed: "Keep the file, and please report it; the other pictures are not affected."

@@ -8,6 +8,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case cropBeyondEdge = "crop-beyond-edge"
     case tintWithoutShape = "tint-without-shape"
     case animationSlowed = "animation-slowed"
+    case nothingApplies = "nothing-applies"
     case noProfile = "no-profile"
     case badProfile = "bad-profile"
     case profileConverted = "profile-converted"
@@ -44,6 +45,8 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
             "The picture has no transparency, which is what `tint` draws, so that all of it has one color now."
         case .animationSlowed:
             "Frames are shown for longer than asked: what is faster, browsers play at a tenth of a second."
+        case .nothingApplies:
+            "No rendition's `when` holds for the picture, so that nothing was made of it. `imagemill plan` says why."
         case .noProfile: "The picture has CMYK colors but no profile; a common press profile was assumed."
         case .badProfile:
             "The embedded color profile cannot be used; sRGB (for CMYK a common press profile) was assumed."

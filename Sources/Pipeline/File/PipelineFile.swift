@@ -30,6 +30,8 @@ package struct PipelineFile: Sendable {
     /// The limits that are lower than those where the pipeline is used.
     package let limits: LimitOverrides
     package let policy: WarningPolicy
+    /// What must be true of every source; nil if anything may come.
+    package let requirement: Condition?
     /// Every asset that the stages name, in the order of the text.
     package let assets: [AssetReference]
     /// All that is written, as one text that is the same however it is laid out.
@@ -64,9 +66,10 @@ package struct PipelineFile: Sendable {
         page = group.page
         limits = group.limits
         policy = group.policy
+        requirement = group.requirement
         assets = log.assets
         canonical = root?.canonical ?? ""
-        sharedCanonical = root?.canonical(without: ["renditions", "limits", "policy"]) ?? ""
+        sharedCanonical = root?.canonical(without: ["renditions", "limits", "policy", "require"]) ?? ""
     }
 
     /// The assets that a pipeline names, whatever else is wrong with it, in the order of the text.
@@ -88,9 +91,14 @@ package struct PipelineFile: Sendable {
         renditions.contains { $0.template.needsHash } || texts.contains(where: \.needsHash)
     }
 
-    /// The parameters of a pipeline and of a rendition, for the manual.
-    package static var descriptions: (file: [ParameterDescription], rendition: [ParameterDescription]) {
-        (Parameters.describe(PipelineGroup.self), Parameters.describe(RenditionGroup.self))
+    /// The parameters of a pipeline, of a rendition and of a condition, for the manual.
+    package static var descriptions:
+        (file: [ParameterDescription], rendition: [ParameterDescription], condition: [ParameterDescription])
+    {
+        (
+            Parameters.describe(PipelineGroup.self), Parameters.describe(RenditionGroup.self),
+            Parameters.describe(Condition.self)
+        )
     }
 
     /// The JSON Schema of a pipeline file that may use these stages.
@@ -102,6 +110,7 @@ package struct PipelineFile: Sendable {
         var definitions: JSONValue = [
             "stages": catalogue.listSchema,
             "rendition": RenditionGroup.mappingSchema(catalogue: catalogue),
+            "condition": Condition.mappingSchema(catalogue: catalogue),
         ]
         for part in catalogue.stages.flatMap({ $0.parts }) {
             definitions = definitions.merging([part.name: part.type.mappingSchema(catalogue: catalogue)])
@@ -126,6 +135,7 @@ struct PipelineGroup: ParameterGroup {
     let page: Int?
     let limits: LimitOverrides
     let policy: WarningPolicy
+    let requirement: Condition?
 
     init(_ p: inout Parameters) {
         source = p.optional(
@@ -147,6 +157,9 @@ struct PipelineGroup: ParameterGroup {
             "policy", WarningPolicy(),
             "The action on each warning, ignore, warn or fail, such as { upscaled: fail }; an inbox and --policy may say otherwise."
         )
+        requirement = p.optional(
+            "require",
+            "What must be true of every source, such as { width: \">= 1200\" }; others fail. Default: nothing.")
         checkNames(&p)
         SetRules(kind: source, shared: stages.uses, renditions: renditions.renditions).check(&p)
         for use in stages.uses {
@@ -172,7 +185,7 @@ struct PipelineGroup: ParameterGroup {
 
     /// Two renditions that would write one name are a mistake of the file.
     private func checkNames(_ p: inout Parameters) {
-        var owners: [Name: (title: String, rendition: Rendition)] = [:]
+        var owners: [Name: [(title: String, rendition: Rendition)]] = [:]
         // A size may tell two names apart, which only the plan knows.
         for rendition in namedRenditions where rendition.hasKnownName && rendition.layout == .plain {
             guard !rendition.template.namesSize || rendition.width != nil else { continue }
@@ -181,7 +194,10 @@ struct PipelineGroup: ParameterGroup {
                 let parts = rendition.template.fixed(rendition: rendition.name, scale: scale, ext: ext)
                 let name = Name(parts: parts, width: rendition.template.namesSize ? rendition.width : nil)
                 let title = "'\(rendition.title)'" + (rendition.scales.count > 1 ? " at scale \(scale)" : "")
-                guard let other = owners.updateValue((title, rendition), forKey: name) else { continue }
+                let others = owners[name, default: []]
+                owners[name, default: []].append((title, rendition))
+                let other = others.last { Condition.exclusion(rendition.condition, $0.rendition.condition) == .never }
+                guard let other else { continue }
                 // Said of the entry already.
                 if isOne(rendition, other.rendition), rendition.width != other.rendition.width { continue }
                 p.problem(
@@ -201,7 +217,11 @@ struct PipelineGroup: ParameterGroup {
     }
 
     private func advice(_ one: Rendition, _ other: Rendition) -> String {
-        guard isOne(one, other) else { return "add {rendition} or {scale} to 'file'" }
+        guard isOne(one, other) else {
+            let isConditional = one.condition != nil || other.condition != nil
+            return "add {rendition} or {scale} to 'file'"
+                + (isConditional ? ", or write 'when' so that never both are made" : "")
+        }
         return one.save.format == other.save.format ? "write a rendition for each 'save'" : "add {ext} to 'file'"
     }
 

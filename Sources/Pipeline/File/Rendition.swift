@@ -5,6 +5,8 @@ package struct Rendition: Sendable {
     package let name: String
     package let scales: [Int]
     package let stages: [StageUse]
+    /// What must be true of a source that it is made of; nil if it is made of all.
+    package let condition: Condition?
     /// With `format: same`, what `saved(as:)` replaces.
     package internal(set) var save: SaveSettings
     /// nil until the file is known to have one rendition or several.
@@ -19,7 +21,8 @@ package struct Rendition: Sendable {
     let isWhole: Bool
     /// Everything that decides the names of its files was understood, whatever else was not.
     let hasKnownName: Bool
-    /// The text that decides its pixels and its bytes: all that is written but the name, `file` and `scale`.
+    /// The text that decides its pixels and its bytes: all that is written but the name, `file`, `scale` and
+    /// `when`.
     package let canonical: String
     /// The same of `save` alone.
     var canonicalSave: String
@@ -66,6 +69,7 @@ package enum Layout: String, ParameterWord {
 struct RenditionGroup: ParameterGroup {
     let scales: ScaleList
     let stages: StageList
+    let condition: Condition?
     let widths: WidthList?
     let save: SaveList
     let file: NameTemplate?
@@ -76,6 +80,9 @@ struct RenditionGroup: ParameterGroup {
         scales = p.optional(
             "scale", ScaleList(scales: [1]), "Pixels in a point: 1, or a list such as [1, 2, 3] for @2x and @3x.")
         stages = p.optional("stages", StageList([]), "What is done for this rendition, after the shared stages.")
+        condition = p.optional(
+            "when",
+            "What must be true of a source that it is made of, such as { width: \">= 2000\" }. Default: anything.")
         widths = p.optional(
             "widths",
             "A rendition for each of these widths in pixels, such as [320, 640, 1280], after the stages; nothing is enlarged."
@@ -229,10 +236,11 @@ struct RenditionMap: ParameterValue {
         return RenditionExpansion(group, at: entry.keyPosition, of: entry.value).parts(&log).map { part in
             Rendition(
                 name: name, scales: group.scales.scales, stages: group.stages.uses + part.resize,
-                save: part.way.settings, file: group.file,
+                condition: group.condition, save: part.way.settings, file: group.file,
                 layout: group.layout, width: part.width, sameFormat: part.way.sameFormat, position: entry.keyPosition,
                 isWhole: isWhole, hasKnownName: group.hasKnownName,
-                canonical: part.node.canonical(without: ["file", "scale"]), canonicalSave: part.way.node.canonical)
+                canonical: part.node.canonical(without: ["file", "scale", "when"]),
+                canonicalSave: part.way.node.canonical)
         }
     }
 }

@@ -15,7 +15,18 @@ struct SetRules {
     func check(_ p: inout Parameters) {
         switch kind {
         case .picture: refuseJoining(&p)
-        case .set: for rendition in renditions where rendition.isWhole { checkJoining(rendition, &p) }
+        case .set:
+            for rendition in renditions where rendition.isWhole { checkJoining(rendition, &p) }
+            refuseLooking(&p)
+        }
+    }
+
+    /// The members would all have to be decoded before the set is planned.
+    private func refuseLooking(_ p: inout Parameters) {
+        let uses = (shared + renditions.flatMap(\.stages)).map { ($0.position, $0.condition) }
+        for (position, condition) in uses + renditions.map({ ($0.position, $0.condition) })
+        where condition?.needsPixels == true {
+            p.problem(position: position, "'transparent' is not looked for in sets; use 'alpha'")
         }
     }
 

@@ -4,7 +4,9 @@
 package struct StageUse: Sendable {
     package let stage: any StageDeclaration
     package let position: Position
-    /// Its settings as one text, equal for all uses that say the same.
+    /// What must be true of a source; nil if it is used for all.
+    package let condition: Condition?
+    /// Its settings without the condition, as one text, equal for all uses that say the same.
     let canonical: String
 
     package var name: String { type(of: stage).name }
@@ -28,7 +30,9 @@ package struct StageList: ParameterValue {
     }
 
     private static func use(_ item: YAMLNode, _ log: inout ReadingLog) -> StageUse? {
-        guard let (name, position, parameters) = parts(of: item, &log) else { return nil }
+        guard let (name, position, written) = parts(of: item, &log) else { return nil }
+        let (parameters, when) = written.taking("when")
+        let condition = when.flatMap { readCondition($0, &log) }
         guard let type = log.catalogue.stage(named: name) else {
             let hint = suggestion(for: name, among: log.catalogue.names)
             let list = "; the stages are \(log.catalogue.names.joined(separator: ", "))"
@@ -42,9 +46,25 @@ package struct StageList: ParameterValue {
             }
             return nil
         }
-        return read(type, from: parameters, &log).map {
-            StageUse(stage: $0, position: position, canonical: item.canonical)
+        if let when, type is any JoiningStage.Type {
+            log.problem(when.keyPosition, "a set is joined whatever it is; put 'when' on the rendition")
         }
+        let stage = log.withinStage { read(type, from: parameters, &$0) }
+        return stage.map {
+            StageUse(
+                stage: $0, position: position, condition: condition,
+                canonical: name + ":" + parameters.canonical)
+        }
+    }
+
+    private static func readCondition(_ when: YAMLNode.Entry, _ log: inout ReadingLog) -> Condition? {
+        if log.isWithinStage {
+            log.problem(
+                when.keyPosition,
+                "'when' has its place at the stages of the pipeline and of a rendition, and not at stages within a stage"
+            )
+        }
+        return Condition.read(when.value, &log)
     }
 
     private static func read<Stage: StageDeclaration>(
@@ -95,7 +115,9 @@ extension StageCatalogue {
                 "type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1,
             ]
             let parameters = stage.mappingSchema(catalogue: self).merging(["description": .string(stage.summary)])
-            return named.merging(["properties": .object([stage.name: parameters])])
+            let usable =
+                stage is any JoiningStage.Type ? parameters : parameters.adding(property: "when", Condition.schema)
+            return named.merging(["properties": .object([stage.name: usable])])
         }
         let bare: JSONValue = ["enum": .array(names.map { .string($0) })]
         return ["type": "array", "items": ["anyOf": .array(items + [bare])]]

@@ -31,8 +31,10 @@ package struct Ratio: ParameterValue, Hashable {
     }
     package static var placeholder: Ratio { Ratio(1, 1) }
 
-    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Ratio? {
-        guard let text = node.text else { return nil }
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Ratio? { node.text.flatMap(Ratio.init) }
+
+    /// - Returns: nil if it is not written as one.
+    package init?(_ text: String) {
         let sides = text.split(separator: ":", omittingEmptySubsequences: false).map { finiteNumber(String($0)) }
         guard (1...2).contains(sides.count), let width = sides[0], let height = sides.count == 2 ? sides[1] : 1 else {
             return nil
@@ -40,7 +42,7 @@ package struct Ratio: ParameterValue, Hashable {
         // Beyond, a picture of this shape would be a line of more pixels than there are.
         let most = Double(maximumCoordinate)
         guard width > 0, height > 0, (1 / most...most).contains(width / height) else { return nil }
-        return Ratio(width, height)
+        self.init(width, height)
     }
 
     package var written: String {

@@ -41,6 +41,12 @@ extension JSONValue: Encodable {
 }
 
 extension JSONValue {
+    /// The schema of a mapping with one more property.
+    func adding(property: String, _ schema: JSONValue) -> JSONValue {
+        guard case .object(let members) = self, let properties = members["properties"] else { return self }
+        return merging(["properties": properties.merging([property: schema])])
+    }
+
     /// This object with more members; a member that is there already is replaced.
     package func merging(_ more: [String: JSONValue]) -> JSONValue {
         guard case .object(let members) = self else { return self }

@@ -37,8 +37,25 @@ package struct ReadingLog: Sendable {
 
     /// Misspelt keys are read as those that they probably mean.
     let isTrial: Bool
+    /// The parameters of a stage are read.
+    private(set) var isWithinStage = false
 
     init(catalogue: StageCatalogue, isTrial: Bool = false) { (self.catalogue, self.isTrial) = (catalogue, isTrial) }
+
+    /// Reads the parameters of a stage.
+    mutating func withinStage<Value>(_ read: (inout ReadingLog) -> Value) -> Value {
+        let outer = isWithinStage
+        isWithinStage = true
+        defer { isWithinStage = outer }
+        return read(&self)
+    }
+
+    /// An empty log for another reading at the same place, in which misspelt keys are read as what they probably mean.
+    var trial: ReadingLog {
+        var log = ReadingLog(catalogue: catalogue, isTrial: true)
+        log.isWithinStage = isWithinStage
+        return log
+    }
 
     func without(problemsAt positions: [Position]) -> ReadingLog {
         var log = self

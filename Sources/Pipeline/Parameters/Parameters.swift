@@ -91,8 +91,7 @@ package struct Parameters {
         let respelt = entries.map {
             YAMLNode.Entry(key: meant[$0.key] ?? $0.key, keyPosition: $0.keyPosition, value: $0.value)
         }
-        let trial = ReadingLog(catalogue: log.catalogue, isTrial: true)
-        var parameters = Parameters(mode: .reading(respelt, position, owner: ""), log: trial)
+        var parameters = Parameters(mode: .reading(respelt, position, owner: ""), log: log.trial)
         _ = Group(&parameters)
         // Problems of the mapping itself and of its keys may only follow from the guess.
         return parameters.log.without(problemsAt: [position] + entries.map(\.keyPosition))

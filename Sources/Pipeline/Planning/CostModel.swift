@@ -61,9 +61,10 @@ package struct CostModel {
 
     /// Bytes of memory that the worker needs at most to look at the picture for the stages of a path that measure it: all
     /// pixels are decoded, however small the renditions are, and the last one that measures sees what those before it
-    /// make of them. 0 if none does.
+    /// make of them. 0 if none does; without stages, it is looked at as it is decoded.
     func looking(along path: [PlannedStage]) -> Int {
-        guard let last = path.lastIndex(where: { $0.stage.needsMeasurement }) else { return 0 }
+        let last = path.lastIndex { $0.stage.needsMeasurement }
+        guard last != nil || path.isEmpty else { return 0 }
         let whole = decoded.bytes
         // As the decoder delivers it, and upright in the colors that stages work in, unless that changes nothing.
         let isDelivered = source.isUnpackedAtOnce || source.isReadOutOfOrder || source.format.declaration.deliversWhole
@@ -71,6 +72,7 @@ package struct CostModel {
         let pictures = saturating(isDelivered ? delivered(decoded.size) : 0, isCopied ? whole : 0)
         // More rows than usual, since what is held is made of them as they come.
         let decoding = [decoder(shrink: 1), decodedRows(decoded.size, 640)].reduce(pictures, saturating)
+        guard let last else { return saturating(Self.base, Self.withAssets(assets, saturating(whole, decoding))) }
         let before = HeldPictures.held(by: path[..<last], isInputHeld: true)
         let rows = HeldPictures.rows(of: [path[last].input, path[last].input], in: path[last])
         let seen = last == 0 ? 0 : path[last].input.bytes

@@ -8,6 +8,8 @@ package struct Planner: Sendable {
     package let limits: Limits
     /// The values of the fields in texts, and the facts of the source.
     private var subject: (values: TextValues, source: SourceFacts)?
+    /// The parts of the pipeline that do not apply to the source.
+    private(set) var omitted = OmittedParts()
 
     package init(pipeline: PipelineFile, assets: [String: AssetFacts], limits: Limits) {
         self.pipeline = pipeline
@@ -19,6 +21,13 @@ package struct Planner: Sendable {
     package func saying(_ values: TextValues, of source: SourceFacts) -> Planner {
         var planner = self
         planner.subject = (values, source)
+        return planner
+    }
+
+    /// The planner for a source to which some parts do not apply.
+    package func leavingOut(_ parts: OmittedParts) -> Planner {
+        var planner = self
+        planner.omitted = parts
         return planner
     }
 
@@ -36,7 +45,13 @@ package struct Planner: Sendable {
 
     /// Some stage must see the picture before all sizes are known.
     package var needsMeasurement: Bool {
-        (pipeline.stages + pipeline.renditions.flatMap(\.stages)).contains { $0.stage.needsMeasurement }
+        let own = renditions.flatMap { places($0.value.stages, rendition: $0.index) }
+        return (places(pipeline.stages, rendition: nil) + own).contains { $0.use.stage.needsMeasurement }
+    }
+
+    /// The renditions that apply, with their places in the pipeline.
+    var renditions: [(index: Int, value: Rendition)] {
+        pipeline.renditions.enumerated().filter { !omitted.renditions.contains($0.offset) }.map { ($0, $1) }
     }
 
     /// The first stage of a plan that must be measured and is not, and the stages before it.
@@ -65,23 +80,24 @@ package struct Planner: Sendable {
     package func plan(
         _ source: SourceFacts, pixelsPerPoint: Int, measurements: [StagePath: Measurement] = [:]
     ) throws(PlanFailure) -> SourcePlan {
-        let wanted = pipeline.renditions.map { $0.saved(as: source) }
-        let animates = source.isAnimated && wanted.contains { $0.save.format.supportsAnimation }
+        let wanted = self.renditions.map { (index: $0.index, value: $0.value.saved(as: source)) }
+        let animates = source.isAnimated && wanted.contains { $0.value.save.format.supportsAnimation }
         try checkLimits(source, loadsAllFrames: animates)
         let decoded = geometry(of: source, frames: animates ? source.frames : 1, pixelsPerPoint: pixelsPerPoint)
-        let shared = try steps(places(pipeline.stages, rendition: nil), from: decoded, scale: 1, measurements)
+        // For nobody, no stage can fail.
+        let uses = wanted.isEmpty ? [] : places(pipeline.stages, rendition: nil)
+        let shared = try steps(uses, from: decoded, scale: 1, measurements)
 
         var renditions: [RenditionPlan] = []
         // The picture and the shared stages that each of them is drawn from.
         var drawn: [(picture: PictureInfo, shared: [PlannedStage])] = []
-        for (index, rendition) in wanted.enumerated() {
+        for (index, rendition) in wanted {
             let places = places(rendition.stages, rendition: index)
             for scale in rendition.scales {
                 var (picture, shared) = (decoded, shared)
-                if let larger = larger(decoded, source, for: rendition, scale: scale) {
+                if let larger = larger(decoded, source, for: uses + places, scale: scale) {
                     picture = larger
-                    shared = try steps(
-                        self.places(pipeline.stages, rendition: nil), from: picture, scale: 1, measurements)
+                    shared = try steps(uses, from: picture, scale: 1, measurements)
                 }
                 let start = input(shared.last?.output ?? picture, for: rendition)
                 let steps = try steps(places, from: start, scale: scale, measurements)
@@ -92,7 +108,9 @@ package struct Planner: Sendable {
         let distinct = RenditionPlan.distinct(renditions)
         (renditions, drawn) = (distinct.map { renditions[$0] }, distinct.map { drawn[$0] })
         let isMeasured = needsMeasurement && measurements.isEmpty
-        guard source.format.isVector else { return plan(source, decoded, shared, renditions, isMeasured: isMeasured) }
+        guard source.format.isVector, !renditions.isEmpty else {
+            return plan(source, decoded, shared, renditions, isMeasured: isMeasured)
+        }
         // Drawn in the size that each rendition needs, none depends on the others.
         let drawings = zip(renditions, drawn).map { plan(source, $1.picture, $1.shared, [$0], isMeasured: isMeasured) }
         if drawings.count == 1 { return drawings[0] }
@@ -100,14 +118,22 @@ package struct Planner: Sendable {
             .drawn(by: drawings, warnings: equalScales(renditions))
     }
 
+    /// The plan for a look at all pixels of a picture, before it is known what is to be made of it.
+    /// - Throws: `PlanFailure` if the source is beyond a limit.
+    package func planLook(at source: SourceFacts, pixelsPerPoint: Int) throws(PlanFailure) -> SourcePlan {
+        try checkLimits(source, loadsAllFrames: false)
+        let decoded = geometry(of: source, frames: 1, pixelsPerPoint: pixelsPerPoint)
+        return plan(source, decoded, [], [], isMeasured: true)
+    }
+
     /// A vector picture with as many pixels to a point as a rendition's scale; nil if that is its own size, or it is
     /// drawn in that all the same: because its pixels are looked at first, its name says how many it has, or it would
     /// be too large.
     private func larger(
-        _ decoded: PictureInfo, _ source: SourceFacts, for rendition: Rendition, scale: Int
+        _ decoded: PictureInfo, _ source: SourceFacts, for places: [(use: StageUse, path: StagePath)], scale: Int
     ) -> PictureInfo? {
         guard source.format.isVector, scale > 1, decoded.pixelsPerPoint == 1,
-            !(pipeline.stages + rendition.stages).contains(where: { $0.stage.needsMeasurement })
+            !places.contains(where: { $0.use.stage.needsMeasurement })
         else { return nil }
         let size = PixelSize(decoded.size.width * scale, decoded.size.height * scale)
         guard size.area <= limits.maximumPixels, max(size.width, size.height) <= limits.maximumSide else { return nil }
@@ -138,7 +164,7 @@ package struct Planner: Sendable {
             renditions: renditions,
             memory: max(cost.memory, looking), keptAssets: cost.keptAssets,
             time: TimeBound(limits, pixelSeconds: cost.seconds),
-            warnings: sourceWarnings(source) + renditions.compactMap { depthReduced($0, source) }
+            warnings: nothingApplies + sourceWarnings(source) + renditions.compactMap { depthReduced($0, source) }
                 + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)
                 .filter { $0.code != .upscaled || load.enlargement == 1 })
         plan.making = cost.making
@@ -167,9 +193,10 @@ package struct Planner: Sendable {
         return input
     }
 
-    /// Stages with their places in the pipeline.
+    /// The stages that apply, with their places in the pipeline.
     func places(_ uses: [StageUse], rendition: Int?) -> [(use: StageUse, path: StagePath)] {
         uses.enumerated().map { ($1, StagePath(rendition: rendition, stage: $0)) }
+            .filter { !omitted.stages.contains($0.1) }
     }
 
     func steps(
@@ -207,9 +234,10 @@ package struct Planner: Sendable {
         let (output, background) = try saved(steps.last?.output ?? start, rendition)
         let (statements, notes) = rendition.save.metadata.texts.filled(
             fields(rendition: rendition, scale: scale), on: output.size)
+        let stages = places(rendition.stages, rendition: index).map { ($0.path, $0.use.canonical) }
         return RenditionPlan(
-            rendition: rendition, index: index, scale: scale, steps: steps, output: output, background: background,
-            statements: statements, notes: notes)
+            rendition: rendition, index: index, scale: scale, steps: steps, stages: stages, output: output,
+            background: background, statements: statements, notes: notes)
     }
 
     private func saved(
@@ -339,6 +367,12 @@ package struct Planner: Sendable {
     }
 
     // MARK: - Warnings
+
+    /// Conditions have left nothing to do.
+    var nothingApplies: [Warning] {
+        guard renditions.isEmpty else { return [] }
+        return [Warning(.nothingApplies, "no rendition's 'when' holds for it, so that nothing is made of it")]
+    }
 
     private func sourceWarnings(_ source: SourceFacts) -> [Warning] {
         var warnings: [Warning] = []

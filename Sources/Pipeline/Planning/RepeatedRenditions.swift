@@ -28,7 +28,7 @@ extension RenditionPlan {
 
     /// The texts of the stages that change the picture.
     private var effectiveStages: [String] {
-        let idle = steps.filter(\.plan.changesNothing).compactMap { $0.path?.stage }
-        return rendition.stages.enumerated().filter { !idle.contains($0.offset) }.map(\.element.canonical)
+        let idle = steps.filter(\.plan.changesNothing).compactMap(\.path)
+        return stages.filter { !idle.contains($0.path) }.map(\.canonical)
     }
 }

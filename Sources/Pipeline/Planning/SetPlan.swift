@@ -60,7 +60,7 @@ extension Planner {
 
         var renditions: [RenditionPlan] = []
         var own: [[[PlannedStage]]] = []
-        for (index, rendition) in pipeline.renditions.enumerated() {
+        for (index, rendition) in self.renditions {
             for scale in rendition.scales {
                 let (each, steps) = try self.steps(
                     of: rendition, at: index, scale: scale, after: shared.last?.output, members: gathered,
@@ -88,7 +88,7 @@ extension Planner {
             source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared,
             sharing: sharing, renditions: renditions, memory: cost.memory, keptAssets: cost.keptAssets,
             time: TimeBound(limits, pixelSeconds: cost.seconds),
-            warnings: memberWarnings(about: members, first: plans[0], renditions: renditions)
+            warnings: nothingApplies + memberWarnings(about: members, first: plans[0], renditions: renditions)
                 + warnings(of: shared, renditions, frames: frames))
     }
 

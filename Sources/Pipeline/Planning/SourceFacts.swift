@@ -35,6 +35,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var captureDate: String?
     /// The words of its metadata; nil if they were not asked for.
     package var words: PictureWords?
+    /// Whether a pixel is not opaque; nil if nobody has looked.
+    package var isTransparent: Bool?
 
     package init(
         format: SourceFormat, size: PixelSize, orientation: Int = 1, frames: Int = 1, hasAlpha: Bool = false,

@@ -103,6 +103,8 @@ package struct RenditionPlan: Sendable {
     package let scale: Int
     /// All stages of a picture; of a set, those from the one that joins it on, or all after it.
     package let steps: [PlannedStage]
+    /// Its stages that apply, by their places, each as one text that is equal for all that say the same.
+    let stages: [(path: Planner.StagePath, canonical: String)]
     /// As it is saved.
     package fileprivate(set) var output: PictureInfo
     /// The color that it is drawn on, because its format has no alpha.

@@ -37,6 +37,14 @@ package struct YAMLNode: Sendable {
         return YAMLNode(content: .mapping(changed), position: position)
     }
 
+    /// A mapping without one of its keys, and that key's entry.
+    func taking(_ key: String) -> (rest: YAMLNode, taken: Entry?) {
+        guard case .mapping(let entries) = content, let taken = entries.first(where: { $0.key == key }) else {
+            return (self, nil)
+        }
+        return (YAMLNode(content: .mapping(entries.filter { $0.key != key }), position: position), taken)
+    }
+
     /// Whether it is a mapping that has this key.
     func hasKey(_ key: String) -> Bool {
         guard case .mapping(let entries) = content else { return false }

@@ -66,14 +66,14 @@ struct PlanCommand: RenderingCommand {
             let file = try sheet.map {
                 try PlanSheetFile(RawArguments.paths([$0])[0], besides: [source] + (source.members ?? []), pipeline)
             }
-            let (plan, names) = try await onNewThread {
+            let planned = try await onNewThread {
                 let maker = RenditionMaker(workers, cancellation: settings.cancellation)
-                let (plan, names) = try maker.plan(source, settings)
-                try file?.draw(plan, of: source.members?.first ?? source, by: maker, limits: settings.limits)
-                return (plan, names)
+                let planned = try maker.plan(source, settings)
+                try file?.draw(planned.plan, of: source.members?.first ?? source, by: maker, limits: settings.limits)
+                return planned
             }
             if let sheet { printError("wrote \(RawArguments.paths([sheet])[0].printable)") }
-            let table = PlanTable(plan: plan, names: names, title: path.printable)
+            let table = PlanTable(planned, title: path.printable)
             printOutput(json ? System.json(table.json, pretty: true) + "\n" : table.text)
         } catch let exit as ExitCode {
             throw exit

@@ -22,6 +22,11 @@ enum FormatPages {
         list(PipelineFile.descriptions.file, in: &page)
         page.heading("Renditions")
         list(PipelineFile.descriptions.rendition, in: &page)
+        page.heading("Conditions")
+        page.paragraph(
+            "What when of a rendition or of a stage asks about the source, and require of every source. All that is named must hold."
+        )
+        list(PipelineFile.descriptions.condition, in: &page)
         page.heading("Stages")
         for stage in StageCatalogue.all.stages.map(StagePage.init) {
             page.subheading(stage.name)

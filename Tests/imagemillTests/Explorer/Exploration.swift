@@ -20,6 +20,7 @@ enum Property: String, CaseIterable, Sendable {
     case alone = "each rendition equals itself rendered alone"
     case twin = "each rendition equals that of an uncompressed TIFF of the same pixels"
     case frames = "each frame equals that of its picture alone"
+    case conditions = "conditions leave out what does not apply, and nothing else"
     case shard = "a shard makes the same bytes"
     case watch = "a drop folder makes the same bytes"
 }
@@ -102,19 +103,23 @@ final class Exploration: Sendable {
         guard case .rendered(let outputs) = outcome else { return (outcome, findings) }
         if properties.contains(.sizes) { findings += try await checkSizes(outputs) }
         if properties.contains(.alone) { findings += try await compareAlone(outputs, sample: sample) }
+        if properties.contains(.conditions) { findings += try await compareConditions(sample: sample) }
         if properties.contains(.shard) { findings += try await compareShard(outputs) }
         return (outcome, findings.filter { properties.contains($0.property) })
     }
 
     /// Runs a pipeline, and reads what the report says.
+    /// - Parameter pattern: the files that are taken.
     /// - Returns: what came of the source in each folder; empty if the program refuses the pipeline as a whole.
     func run(
-        _ pipeline: String, _ folder: String, to output: String, _ findings: inout [Finding]
+        _ pipeline: String, _ folder: String, to output: String, only pattern: String = "**",
+        _ findings: inout [Finding]
     ) async throws -> [String: Outcome] {
         let result: CommandResult
         do {
             result = try await runner.run(
-                ["run", pipeline, folder, "-o", output, "--keep-tree", "-q"] + allowed, seconds: 120)
+                ["run", pipeline, folder, "-o", output, "--keep-tree", "-q", "--include", pattern] + allowed,
+                seconds: 120)
         } catch let error as CommandError {
             findings.append(Finding(property: .outcome, detail: "\(error)"))
             return [:]

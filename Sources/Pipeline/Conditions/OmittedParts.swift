@@ -1,0 +1,68 @@
+// The renditions and stages of a pipeline that its conditions leave out for a source.
+
+/// The parts of a pipeline that do not apply to a source, by their places.
+package struct OmittedParts: Hashable, Sendable, Codable {
+    package private(set) var renditions: Set<Int> = []
+    package private(set) var stages: Set<Planner.StagePath> = []
+
+    package init() {}
+
+    package var isEmpty: Bool { renditions.isEmpty && stages.isEmpty }
+}
+
+/// A part that does not apply, for a person.
+package struct Omission: Hashable, Sendable {
+    /// The rendition's title; nil for a shared stage.
+    package let rendition: String?
+    /// The stage; nil if the whole rendition is left out.
+    package let stage: String?
+    /// What was found, and what its condition expects.
+    package let reason: String
+}
+
+extension PipelineFile {
+    /// Whether some part of it does not apply to every source.
+    package var hasConditions: Bool { !conditions.isEmpty }
+    /// Whether a part, or the whole, may depend on the source's pixels.
+    package var conditionsNeedPixels: Bool {
+        (conditions + [requirement].compactMap(\.self)).contains(where: \.needsPixels)
+    }
+    /// Whether the pixels of a rendition may depend on the source's name.
+    package var stagesNeedName: Bool { uses.compactMap(\.condition).contains(where: \.needsName) }
+
+    private var uses: [StageUse] { stages + renditions.flatMap(\.stages) }
+    private var conditions: [Condition] { (renditions.map(\.condition) + uses.map(\.condition)).compactMap(\.self) }
+
+    /// The parts that do not apply to a source, and why.
+    /// - Returns: nil if only the pixels could say it.
+    package func omitted(for subject: Subject) -> (parts: OmittedParts, omissions: [Omission])? {
+        var parts = OmittedParts()
+        var omissions: [Omission] = []
+        var isKnown = true
+        func applies(_ condition: Condition?, _ rendition: Rendition?, _ stage: StageUse?) -> Bool {
+            guard let finding = condition.map(subject.judge), finding.holds != true else { return true }
+            isKnown = isKnown && finding.holds == false
+            omissions.append(Omission(rendition: rendition?.title, stage: stage?.name, reason: finding.words))
+            return false
+        }
+        func omit(_ uses: [StageUse], _ rendition: (index: Int, value: Rendition)?) {
+            for (index, use) in uses.enumerated() where !applies(use.condition, rendition?.value, use) {
+                parts.omit(Planner.StagePath(rendition: rendition?.index, stage: index))
+            }
+        }
+        omit(stages, nil)
+        for (index, rendition) in renditions.enumerated() {
+            if applies(rendition.condition, rendition, nil) {
+                omit(rendition.stages, (index, rendition))
+            } else {
+                parts.omit(rendition: index)
+            }
+        }
+        return isKnown ? (parts, omissions) : nil
+    }
+}
+
+extension OmittedParts {
+    fileprivate mutating func omit(rendition index: Int) { renditions.insert(index) }
+    fileprivate mutating func omit(_ path: Planner.StagePath) { stages.insert(path) }
+}

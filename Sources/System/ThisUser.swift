@@ -1,5 +1,5 @@
 // The user that this process works as, for messages about rights.
-package import Glibc
+import Glibc
 
 /// The user of this process.
 package enum ThisUser {
@@ -9,7 +9,7 @@ package enum ThisUser {
     package static var name: String { name(of: geteuid()) }
 
     /// A user's name; the number if there is none.
-    package static func name(of user: uid_t) -> String { knownName(of: user) ?? "\(user)" }
+    package static func name(of user: UInt32) -> String { knownName(of: user) ?? "\(user)" }
 
     /// - Returns: nil if the system knows no name.
     package static func knownName(of user: UInt32) -> String? {

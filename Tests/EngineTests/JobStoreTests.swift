@@ -47,6 +47,35 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `of sources with the same bytes the first is itself, and the others hear its path`(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        func note(_ lease: Lease, _ digest: String = "d") throws -> String? {
+            try fixture.store.note(contents: digest, of: lease)?.text
+        }
+        let first = try #require(try fixture.taken("a"))
+        #expect(try note(first) == nil && note(first) == nil)
+        let second = try #require(try fixture.taken("b"))
+        #expect(try note(second) == "a" && note(second, "other") == nil)
+        // Once more: it is the other one's bytes that it has now.
+        #expect(try note(second) == "a")
+        let changed = try #require(try fixture.taken("c", recipe: "r2"))
+        #expect(try note(changed) == nil)
+        _ = try fixture.store.update([JobUpdate(first, .published(damage: nil))])
+        _ = try fixture.store.update([JobUpdate(first, .settled)])
+        let again = try #require(try fixture.taken("a"))
+        #expect(try note(again) == "a")
+        let old = Lease(job: again.job, effects: again.effects, token: "another")
+        #expect(try note(old, "new") == nil)
+        #expect(try note(second, "new") == nil)
+
+        let failing = try #require(try fixture.taken("d"))
+        #expect(try note(failing, "e") == nil)
+        _ = try fixture.store.update([JobUpdate(failing, .attemptFailed(failure, isFinal: true))])
+        _ = try fixture.store.update([JobUpdate(failing, .settled)])
+        #expect(try note(try #require(try fixture.taken("e")), "e") == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `the report of the attempt is there for whoever settles the job, and no longer`(kind: StoreKind) throws {
         let document = Array("the report".utf8)
         let endings: [JobEvent] = [.published(damage: nil), .attemptFailed(failure, isFinal: true)]

@@ -73,7 +73,7 @@ import Testing
                 try String.fetchOne(database, sql: "PRAGMA \($0)")
             }
         }
-        #expect(settings == ["2", "wal", "2", "3"])
+        #expect(settings == ["2", "wal", "2", "4"])
     }
 
     @Test func `copies of the files that are made while the ledger is open have all that was recorded`() throws {

@@ -139,7 +139,8 @@ extension DropFolder {
             publisher: Publisher(
                 outbox: outbox, names: store, key: inbox.outboxKey, durability: .synced,
                 newToken: { [self] in newToken() }),
-            reports: inbox.reports, policy: inbox.retryPolicy, inbox: inbox.settings.name,
+            reports: inbox.reports, policy: inbox.retryPolicy, duplicates: inbox.settings.duplicates,
+            inbox: inbox.settings.name,
             recipe: Digest.of(json(setup)),
             retriesAtOnce: false)
     }

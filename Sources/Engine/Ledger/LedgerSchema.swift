@@ -5,7 +5,7 @@ import Pipeline
 
 enum LedgerSchema {
     /// The number of the present layout in the file's header. Rises with each migration.
-    static let version = 3
+    static let version = 4
 
     /// The condition of every query over open jobs: SQLite uses a partial index only if the query repeats its words.
     static let isOpen = "state NOT IN ('done', 'failed')"
@@ -48,9 +48,11 @@ enum LedgerSchema {
             owner TEXT,
             token TEXT,
             lease_until INTEGER,
+            contents TEXT,
             CHECK ((owner IS NULL) = (token IS NULL) AND (token IS NULL) = (lease_until IS NULL)));
         CREATE UNIQUE INDEX one_open_job ON jobs (inbox, path) WHERE state NOT IN ('done', 'failed');
         CREATE INDEX due_jobs ON jobs (inbox, not_before, number) WHERE state NOT IN ('done', 'failed');
+        CREATE INDEX same_contents ON jobs (inbox, contents) WHERE contents IS NOT NULL;
         CREATE INDEX done_jobs ON jobs (number) WHERE state = 'done';
         CREATE INDEX failed_jobs ON jobs (number) WHERE state = 'failed';
         CREATE TABLE reports (job INTEGER PRIMARY KEY, document BLOB NOT NULL);
@@ -80,7 +82,7 @@ enum LedgerSchema {
             action TEXT, count INTEGER NOT NULL, reason TEXT NOT NULL);
         CREATE TABLE clock (time INTEGER NOT NULL, wall INTEGER NOT NULL, uptime INTEGER NOT NULL);
         CREATE TABLE identity (text TEXT NOT NULL);
-        PRAGMA user_version = 3;
+        PRAGMA user_version = 4;
         """
 }
 

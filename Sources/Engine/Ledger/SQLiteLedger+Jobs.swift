@@ -1,7 +1,7 @@
 // The life of a job in the ledger: each call reads rows, asks what follows, and writes them back in one transaction.
 import FoundationEssentials
 import GRDB
-import Pipeline
+package import Pipeline
 import System
 
 extension SQLiteLedger {
@@ -87,6 +87,24 @@ extension SQLiteLedger {
         }
         tell(changes)
         return outcomes
+    }
+
+    package func note(contents digest: String, of lease: Lease) throws(StoreError) -> BytePath? {
+        try change { database in
+            let (id, job) = (lease.job.id.text, lease.job)
+            let isHeld = try Bool.fetchOne(
+                database, sql: "SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND token = ?)",
+                arguments: [id, lease.token])
+            guard isHeld == true else { return nil }
+            let other = try Data.fetchOne(
+                database,
+                sql:
+                    "SELECT path FROM jobs WHERE inbox = ? AND contents = ? AND recipe = ? AND id <> ? AND state <> 'failed'",
+                arguments: [job.inbox, digest, job.recipe, id])
+            if let other { return BytePath(blob: other) }
+            try database.execute(sql: "UPDATE jobs SET contents = ? WHERE id = ?", arguments: [digest, id])
+            return nil
+        }
     }
 
     package func endLeases(ofOthersThan owner: String) throws(StoreError) {

@@ -48,6 +48,20 @@ package final class MemoryJobStore: JobStore, NameStore {
         }
     }
 
+    package func note(contents digest: String, of lease: Lease) -> BytePath? {
+        contents.withLock { contents in
+            guard contents.records[lease.job.id]?.hold?.token == lease.token else { return nil }
+            let key = Contents.SourceContents(inbox: lease.job.inbox, recipe: lease.job.recipe, digest: digest)
+            if let id = contents.known[key], id != lease.job.id, let other = contents.records[id]?.job,
+                other.progress.state != .failed
+            {
+                return other.path
+            }
+            contents.known[key] = lease.job.id
+            return nil
+        }
+    }
+
     package func nextDue(inbox: String, owner: String) -> Int? {
         contents.withLock { $0.nextDue(in: inbox, for: owner, now: clock()) }
     }
@@ -201,10 +215,17 @@ private struct Inbox {
 }
 
 private struct Contents {
+    /// What makes two sources the same to an inbox.
+    struct SourceContents: Hashable {
+        let inbox, recipe, digest: String
+    }
+
     let policy: @Sendable (String) -> RetryPolicy
     var records: [JobID: JobRecord] = [:]
     var inboxes: [String: Inbox] = [:]
     var outboxes: [BytePath: OwnedNames] = [:]
+    /// The jobs whose sources have these contents.
+    var known: [SourceContents: JobID] = [:]
     var lastNumber = 0
 
     init(policy: @escaping @Sendable (String) -> RetryPolicy) { self.policy = policy }

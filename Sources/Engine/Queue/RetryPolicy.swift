@@ -127,8 +127,8 @@ package struct RetryPolicy: Equatable, Sendable {
             .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .noSuchPage, .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat,
             .unequalSizes,
-            .setMemberFailed, .refusedByPolicy, .requirementNotMet, .encodingFailed, .outputRejected, .nameTaken,
-            .nameInvalid, .outputTooLarge, .internal:
+            .setMemberFailed, .refusedByPolicy, .requirementNotMet, .encodingFailed, .outputRejected, .duplicate,
+            .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             .final
         }
     }

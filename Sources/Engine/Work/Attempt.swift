@@ -13,6 +13,8 @@ final class Attempt {
     var allocation: Allocation?
     /// The names of the renditions at a version, once they are planned.
     var candidates: ((_ version: Int) throws(PlanFailure) -> [RenditionName])?
+    /// The source was done before, under its own name: its report stays as it is.
+    var repeatsItself = false
     /// The renditions as they were published.
     var files: Fingerprint?
 
@@ -43,7 +45,8 @@ final class Attempt {
 
     /// The renditions and the report, ready for the publisher.
     func publication(owner: BytePath) -> Publication {
-        let report = reportPath(allocation?.version ?? 1).map { path in
+        let place = repeatsItself ? nil : reportPath(allocation?.version ?? 1)
+        let report = place.map { path in
             PublishedReport(path: path) { milliseconds in
                 var report = self.work.report
                 report.status = .done

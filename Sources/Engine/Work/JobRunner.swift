@@ -143,6 +143,7 @@ package final class JobRunner {
         let source = try site.open(attempt.job, route)
         attempt.work.take(source)
         let opened = try attempt.work.open(route.render.limits)
+        if try isSkipped(attempt, opened, at: site) { return }
         note(.worker, of: attempt.lease, stage: "render")
         // A job that may have taken the program down, or has lacked memory before, is done alone, by a worker that
         // nothing else has been through. Such a worker makes the last of several attempts, too.
@@ -212,12 +213,34 @@ package final class JobRunner {
         }
     }
 
+    /// Whether another source of the inbox had the same bytes, so that this one is done without renditions.
+    /// - Throws: `Failure` if that is one, `StoreError`.
+    private func isSkipped(_ attempt: Attempt, _ opened: OpenedInput, at site: any JobSite) throws -> Bool {
+        let route = attempt.route
+        guard route.duplicates != .process else { return false }
+        let digest = try maker.onFiles { () throws(Failure) in try opened.sha256() }
+        attempt.work.report.source.sha256 = digest
+        guard let other = try store.note(contents: digest, of: attempt.lease) else { return false }
+        let message = "'\(other.printable)' had the same bytes"
+        guard route.duplicates == .skip else { throw Failure(.duplicate, stage: "read", message) }
+        let task = SourceTask(source: attempt.work.source, opened: opened, settings: route.render)
+        let warning = Warning(.duplicateSkipped, message + "; nothing is made of it")
+        try attempt.work.begin([warning], of: task, stage: "plan")
+        attempt.work.names = []
+        attempt.candidates = { _ in [] }
+        attempt.repeatsItself = other == attempt.job.path
+        if !attempt.repeatsItself { try maker.onFiles { try attempt.takeNames(site) } }
+        return true
+    }
+
     /// Our own code has found it in the file or in its surroundings, so that no worker can have brought it about.
     private func isSeenHere(_ failure: Failure, _ route: Route) -> Bool {
         switch failure.code {
         case .truncated: route.render.pipeline.file.tolerance == .nothing
         case .refusedByPolicy: failure.stage == "plan"
-        case .tooManyScans, .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound, .nameTaken: true
+        case .tooManyScans, .duplicate, .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound,
+            .nameTaken:
+            true
         default: false
         }
     }

@@ -13,6 +13,7 @@ package struct Route: Sendable {
     /// The places of the reports that are published with the renditions; nil if there are none.
     package let reports: ReportFiles?
     package let policy: RetryPolicy
+    package let duplicates: DuplicatePolicy
     /// The inbox's name, for the report.
     package let inbox: String?
     /// A digest of what is to be done: an original that stays is done again if it changes.
@@ -23,7 +24,7 @@ package struct Route: Sendable {
 
     package init(
         render: RenderSettings, allocator: NameAllocator, publisher: Publisher, reports: ReportFiles? = nil,
-        policy: RetryPolicy, inbox: String?,
+        policy: RetryPolicy, duplicates: DuplicatePolicy = .process, inbox: String?,
         recipe: String, retriesAtOnce: Bool
     ) {
         self.render = render
@@ -31,6 +32,7 @@ package struct Route: Sendable {
         self.publisher = publisher
         self.reports = reports
         self.policy = policy
+        self.duplicates = duplicates
         self.inbox = inbox
         self.recipe = recipe
         self.retriesAtOnce = retriesAtOnce

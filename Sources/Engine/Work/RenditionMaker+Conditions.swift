@@ -11,7 +11,7 @@ struct AppliedPipeline {
     /// The bytes that the worker was expected to need for a look at the pixels at most.
     var memory = 0
 
-    /// The parts that do not apply, as the worker is told of them.
+    /// The parts that do not apply, as the worker gets them.
     var message: OmittedParts? { left.isEmpty ? nil : left }
 
     func planner(_ planner: Planner, saying texts: TextValues?) -> Planner {

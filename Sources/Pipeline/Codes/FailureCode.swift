@@ -52,6 +52,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case encodingFailed = "encoding-failed"
     case outputRejected = "output-rejected"
     // Publishing.
+    case duplicate
     case nameTaken = "name-taken"
     case nameInvalid = "name-invalid"
     case outputTooLarge = "output-too-large"
@@ -72,8 +73,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             .changedSincePlan, .noSuchPage,
             .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
-            .setMemberFailed, .refusedByPolicy, .requirementNotMet, .encodingFailed, .outputRejected, .nameTaken,
-            .nameInvalid, .outputTooLarge, .internal:
+            .setMemberFailed, .refusedByPolicy, .requirementNotMet, .encodingFailed, .outputRejected, .duplicate,
+            .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             false
         case .notFound, .permissionDenied, .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory, .diskFull,
             .outputNotWritable, .ioError:
@@ -94,7 +95,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyMembers, .tooManyBytes,
             .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
             .permissionDenied, .changedSincePlan, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken,
-            .nameInvalid, .outputTooLarge, .refusedByPolicy, .requirementNotMet,
+            .nameInvalid, .outputTooLarge, .refusedByPolicy, .requirementNotMet, .duplicate,
             .diskFull,
             .outputNotWritable, .ioError:
             false
@@ -142,6 +143,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .outOfMemory: "The system killed the worker process, most likely because memory ran out."
         case .encodingFailed: "The encoder refused the result; the detail is its own text."
         case .outputRejected: "The rendered file is not what was planned, so it was not published."
+        case .duplicate: "Another source of the inbox had the same bytes, and `duplicates` is `fail`."
         case .nameTaken: "The output name belongs to another source, and the collision policy is `fail`."
         case .nameInvalid: "The output name that the pipeline makes for this source cannot be a file name."
         case .outputTooLarge: "A rendition is larger than the limit."
@@ -212,13 +214,14 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             "Repair the members that the message names, or leave them out with \(either("`--exclude`", "`ignore`"))."
         case .refusedByPolicy:
             "Change what the warning names, or set it to `warn` in `policy`\(place == .millFile ? "" : " or with `--policy`")."
-        case .requirementNotMet: "Replace the picture by one that fits, or change `require` in the pipeline."
+        case .requirementNotMet: "Give it a picture that fits, or change `require` in the pipeline."
         case .timedOut:
             raise("max-time", "max-cpu-time")
         case .workerCrashed: "Keep the file, and please report it; the other pictures are not affected."
         case .outOfMemory: "Give the machine or the service more memory, or lower `max-memory` or `max-pixels`."
         case .encodingFailed: "Try another format, or other options in `save`."
         case .outputRejected: "Please report this, with the picture."
+        case .duplicate: "Remove the file, or set `duplicates: process` for the inbox and retry."
         case .nameTaken:
             "Rename one, have the second one numbered (`collision: version`), or keep folders apart with `{dir}` in `file`\(place == .millFile ? "" : " or `--keep-tree`")."
         case .nameInvalid: "Change `file` in the pipeline."

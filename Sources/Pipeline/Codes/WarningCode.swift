@@ -9,6 +9,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case tintWithoutShape = "tint-without-shape"
     case animationSlowed = "animation-slowed"
     case nothingApplies = "nothing-applies"
+    case duplicateSkipped = "duplicate-skipped"
     case noProfile = "no-profile"
     case badProfile = "bad-profile"
     case profileConverted = "profile-converted"
@@ -47,6 +48,8 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
             "Frames are shown for longer than asked: what is faster, browsers play at a tenth of a second."
         case .nothingApplies:
             "No rendition's `when` holds for the picture, so that nothing was made of it. `imagemill plan` says why."
+        case .duplicateSkipped:
+            "Another source of the inbox had the same bytes, and `duplicates: skip` leaves it at that; the message names it."
         case .noProfile: "The picture has CMYK colors but no profile; a common press profile was assumed."
         case .badProfile:
             "The embedded color profile cannot be used; sRGB (for CMYK a common press profile) was assumed."

@@ -13,6 +13,7 @@ package struct MillInbox: Sendable {
     /// How often a source is tried that may succeed another time.
     package let attempts: Int
     package let collision: CollisionPolicy
+    package let duplicates: DuplicatePolicy
     /// Renditions are put into the same sub-folders as their sources.
     package let keepsTree: Bool
     package let incompleteAfter: Duration
@@ -58,6 +59,7 @@ struct InboxGroup: ParameterGroup {
     let watch: WatchMode
     let attempts, priority: Int
     let collision: CollisionPolicy
+    let duplicates: DuplicatePolicy
     let keepsTree: Bool
     let ignore: NamePatternList
     let reports: ReportPlace
@@ -96,6 +98,10 @@ struct InboxGroup: ParameterGroup {
         attempts = p.optional("attempts", 3, in: 1...100, "How often a source is tried before it goes to failed/.")
         collision = p.optional(
             "collision", .version, "When a name belongs to another source: version (a-2.webp), fail, or overwrite.")
+        duplicates = p.optional(
+            "duplicates", .process,
+            "When another source of the inbox had the same bytes, and the same pipeline, as far as the ledger goes back: process it too, skip it, or fail."
+        )
         keepsTree = p.optional("keep-tree", true, "Puts renditions into the same sub-folders as their sources.")
         priority = p.optional(
             "priority", 1, in: 1...100, "The share of this inbox if several wait: 2 gets twice as many turns as 1.")
@@ -167,7 +173,8 @@ struct InboxGroup: ParameterGroup {
         MillInbox(
             name: name ?? defaultName, path: path, outbox: outbox, pipeline: pipeline, settle: settle,
             originals: originals, watch: watch,
-            attempts: attempts, collision: collision, keepsTree: keepsTree, incompleteAfter: incompleteAfter,
+            attempts: attempts, collision: collision, duplicates: duplicates, keepsTree: keepsTree,
+            incompleteAfter: incompleteAfter,
             zeroByteAfter: zeroByteAfter,
             setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits,
             allowed: allowed, policy: policy, isolates: isolates, keepDone: keepDone,

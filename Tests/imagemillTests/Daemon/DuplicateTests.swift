@@ -1,0 +1,78 @@
+// Sources with the bytes of another one in an inbox.
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct DuplicateTests {
+    private func folder(_ policy: String, more: String = "") throws -> WatchedFolder {
+        try WatchedFolder(inbox: "duplicates: \(policy)\(more)")
+    }
+
+    private func document(_ folder: WatchedFolder, _ name: String) throws -> [String: Any] {
+        let data = Data(try folder.runner.bytes(name))
+        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
+    @Test func `one that is skipped is done without renditions, and its report names the other one`() async throws {
+        let drop = try folder("skip")
+        let watch = try await drop.start()
+        let picture = try await SamplePicture.noise(width: 40, height: 30)
+        try drop.drop("a.jpg", picture)
+        try await drop.until("state/done/in/a.jpg")
+        let first = try drop.runner.bytes("out/a.jpg.json")
+        try drop.drop("sub/b.jpg", picture)
+        try await drop.until("state/done/in/sub/b.jpg")
+        let report = try document(drop, "out/sub/b.jpg.json")
+        let warnings = try #require(report["warnings"] as? [[String: String]])
+        #expect(warnings.map { $0["code"] } == ["duplicate-skipped"], "\(report)")
+        #expect(warnings.first?["message"]?.hasPrefix("'a.jpg' had the same bytes") == true, "\(report)")
+        #expect((report["renditions"] as? [Any])?.isEmpty == true && report["status"] as? String == "done")
+        let renditions = drop.files("out").filter { !$0.hasSuffix(".json") && !$0.contains(".imagemill") }
+        #expect(renditions.allSatisfy { $0.hasPrefix("a") } && !renditions.isEmpty, "\(renditions)")
+
+        // Dropped again under its own name, it keeps what it has.
+        try drop.drop("a.jpg", picture)
+        try await drop.until("it was taken") { !drop.runner.exists("in/a.jpg") }
+        try drop.drop("c.jpg", try await SamplePicture.noise(width: 41, height: 30))
+        try await drop.until("state/done/in/c.jpg")
+        #expect(try drop.runner.bytes("out/a.jpg.json") == first)
+        #expect(renditions.allSatisfy { drop.runner.exists("out/" + $0) }, "\(renditions)")
+        try await drop.stop(watch)
+    }
+
+    @Test func `one that fails is kept with the reason`() async throws {
+        let drop = try folder("fail")
+        let watch = try await drop.start()
+        let picture = try await SamplePicture.noise(width: 40, height: 30)
+        try drop.drop("a.jpg", picture)
+        try await drop.until("state/done/in/a.jpg")
+        try drop.drop("b.jpg", picture)
+        try await drop.until("state/failed/in/b.jpg.error.json")
+        let note = try document(drop, "state/failed/in/b.jpg.error.json")
+        #expect("\(note)".contains("duplicate") && "\(note)".contains("a.jpg") && "\(note)".contains("had the same bytes"), "\(note)")
+        try await drop.stop(watch)
+    }
+
+    @Test func `an original that stays is done again by another pipeline, and is no copy of itself`() async throws {
+        let drop = try folder("skip", more: ", originals: keep")
+        let watch = try await drop.start()
+        try drop.drop("a.jpg", try await SamplePicture.noise(width: 40, height: 30))
+        try await drop.until("out/a.jpg.json")
+        try drop.runner.folder.write(
+            "renditions: { small: { stages: [ { resize: { size: 10x } } ], save: { format: png } } }\n", to: "p.yaml")
+        watch.signal(SIGHUP)
+        try await drop.until("out/a.png")
+        try await drop.stop(watch)
+    }
+
+    @Test func `many copies at once make the renditions of one`() async throws {
+        let drop = try folder("skip")
+        let picture = try await SamplePicture.noise(width: 60, height: 50)
+        for index in 0..<12 { try drop.drop("\(index).jpg", picture) }
+        let watch = try await drop.start()
+        try await drop.until("all are done") { (0..<12).allSatisfy { drop.runner.exists("state/done/in/\($0).jpg") } }
+        let made = drop.files("out").filter { !$0.hasSuffix(".json") && !$0.contains(".imagemill") }
+        #expect(Set(made.map { $0.prefix { $0 != "." && $0 != "-" } }).count == 1, "\(made)")
+        try await drop.stop(watch)
+    }
+}

@@ -162,7 +162,9 @@ import Testing
         }
         #expect(forgotten == [])
         #expect(utimensat(AT_FDCWD, folder.path("in/other.jpg"), times, 0) == 0)
-        // It failed when the inbox did not keep originals.
+        // It failed when the inbox did not keep originals, or the ledger was lost.
+        try folder.write("OTHER", to: "failed/other.jpg")
+        #expect(utimensat(AT_FDCWD, copy, times, 0) == 0)
         #expect(throws: SystemError.self) {
             try failed.giveBack(BytePath("other.jpg"), kept: [:]) { forgotten.append($0) }
         }
@@ -171,6 +173,22 @@ import Testing
         )
         #expect(forgotten == [BytePath("other.jpg")])
         #expect(try folder.entries() == ["failed", "in", "in/other.jpg"])
+    }
+
+    @Test func `a copy whose bytes the inbox has is removed also if the ledger was lost`() throws {
+        try fail("other.jpg", as: "other.jpg")
+        try folder.write("other", to: "failed/other.jpg")
+        try fail("set", as: "set")
+        FileSystem.remove(BytePath(folder.path("failed/set")))
+        for name in ["failed/set/a/1.png", "in/set/a/1.png"] { try folder.write("1", to: name) }
+        let times = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
+        for name in ["failed/other.jpg", "in/other.jpg", "failed/set/a/1.png", "in/set/a/1.png"] {
+            #expect(utimensat(AT_FDCWD, folder.path(name), times, 0) == 0)
+        }
+        #expect(try failed.giveBack(BytePath("other.jpg")) == BytePath("other.jpg"))
+        #expect(try failed.giveBack(BytePath("set")) == BytePath("set"))
+        #expect(
+            try folder.entries() == ["failed", "in", "in/other.jpg", "in/set", "in/set/a", "in/set/a/1.png"])
     }
 
     @Test func `if the original cannot be forgotten, its copy stays`() throws {

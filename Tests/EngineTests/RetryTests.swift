@@ -23,7 +23,8 @@ import Testing
     @Test func `an inbox that answers slowly, and only refuses, is waited for`() async throws {
         let drop = try WatchedFolder()
         for number in 0..<3_000 {
-            for folder in ["state/failed/in", "in"] { try drop.runner.folder.write("", to: "\(folder)/\(number).jpg") }
+            try drop.runner.folder.write("failed", to: "state/failed/in/\(number).jpg")
+            try drop.runner.folder.write("", to: "in/\(number).jpg")
         }
         let mill = try await drop.startHere()
         let retry = Retry(mill.controllers, patience: .seconds(2)) { count in

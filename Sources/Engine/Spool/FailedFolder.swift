@@ -224,18 +224,22 @@ package struct FailedFolder: Sendable {
     }
 
     /// Whether the original is still in the inbox. What is in `failed/` may be an original itself: it failed when the
-    /// inbox did not keep them, or another file has its name by now.
+    /// inbox did not keep them, or another file has its name by now. A ledger that was lost does not know, so that the
+    /// bytes are compared then.
     private func isCopy(
         _ failed: FileStatus, at source: BytePath, of path: BytePath, _ kept: [BytePath: KeptOriginal]
     ) throws(SystemError) -> Bool {
-        guard let known = kept[path], known.code != nil else { return false }
+        let isKnown = kept[path]?.code != nil
         do throws(SystemError) {
             let original = try Directory(inbox).folder(path.directory).status(path.lastComponent)
             guard let original, original.kind == failed.kind else { return false }
+            let (copies, originals) = (try Directory(folder), try Directory(inbox))
             guard failed.kind == .directory else {
-                return failed.stamp == original.stamp
+                guard failed.stamp == original.stamp else { return false }
+                if isKnown { return true }
+                return try Self.isSame(source, in: copies, path, in: originals)
             }
-            return try isInInbox(Directory(folder).folder(source), path)
+            return try isInInbox(copies.folder(source), path, isKnown: isKnown)
         } catch {
             if error.isAbsence { return false }
             throw error
@@ -244,15 +248,27 @@ package struct FailedFolder: Sendable {
 
     /// Whether every file of a set is in the inbox too. A copy's folders have the time at which they were copied, its
     /// files those of the originals.
-    private func isInInbox(_ copy: Directory, _ path: BytePath) throws(SystemError) -> Bool {
+    private func isInInbox(_ copy: Directory, _ path: BytePath, isKnown: Bool) throws(SystemError) -> Bool {
         let contents = try SetContents(of: copy, ignored: nil)
         guard contents.others.isEmpty, contents.excess == nil else { return false }
         let original = try Directory(inbox).folder(path)
         for member in contents.members {
             let status = try original.folder(member.path.directory).status(member.path.lastComponent)
             guard let status, status.kind == .regular, status.stamp == member.status.stamp else { return false }
+            if isKnown { continue }
+            guard try Self.isSame(member.path, in: copy, member.path, in: original) else { return false }
         }
         return true
+    }
+
+    /// Whether two files have the same bytes.
+    private static func isSame(
+        _ one: BytePath, in folder: Directory, _ other: BytePath, in another: Directory
+    ) throws(SystemError) -> Bool {
+        func digest(_ path: BytePath, _ folder: Directory) throws(SystemError) -> String {
+            try Digest.of(folder.folder(path.directory).opening(path.lastComponent))
+        }
+        return try digest(one, folder) == digest(other, another)
     }
 
     /// An inbox that is missing may be a mount, and is not made.

@@ -49,7 +49,9 @@ import Testing
         try drop.drop("b.jpg", picture)
         try await drop.until("state/failed/in/b.jpg.error.json")
         let note = try document(drop, "state/failed/in/b.jpg.error.json")
-        #expect("\(note)".contains("duplicate") && "\(note)".contains("a.jpg") && "\(note)".contains("had the same bytes"), "\(note)")
+        #expect(
+            "\(note)".contains("duplicate") && "\(note)".contains("a.jpg") && "\(note)".contains("had the same bytes"),
+            "\(note)")
         try await drop.stop(watch)
     }
 

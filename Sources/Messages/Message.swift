@@ -28,6 +28,8 @@ package struct PipelineMessage: Codable, Sendable {
     package let id: Int
     package let name: String
     package let text: String
+    /// Values of parameters.
+    private let settings: [Setting]
     /// Each asset once.
     package let assets: [AssetMessage]
     /// The first pipeline decides the kind of the worker; the others are of the same.
@@ -35,15 +37,24 @@ package struct PipelineMessage: Codable, Sendable {
     package let limits: Limits
 
     package init(
-        id: Int, name: String, text: String, assets: [AssetMessage], kind: WorkerKind = WorkerKind(), limits: Limits
+        id: Int, name: String, text: String, given: [String: String] = [:], assets: [AssetMessage],
+        kind: WorkerKind = WorkerKind(), limits: Limits
     ) {
         self.id = id
         self.name = name
         self.text = text
+        settings = given.sorted { $0.key < $1.key }.map { Setting(name: $0.key, value: $0.value) }
         self.assets = assets
         self.kind = kind
         self.limits = limits
     }
+
+    private struct Setting: Codable, Sendable {
+        let name, value: String
+    }
+
+    /// Values of parameters, by name.
+    package var given: [String: String] { Dictionary(settings.map { ($0.name, $0.value) }) { $1 } }
 }
 
 package struct AssetMessage: Codable, Sendable {
@@ -76,7 +87,7 @@ package struct RenderMessage: Codable, Sendable {
     /// The values of the fields in texts; nil if the pipeline has no texts.
     package let texts: TextValues?
     /// The parts of the pipeline that do not apply to the source; nil if all do.
-    package let left: OmittedParts?
+    package let leftOut: OmittedParts?
     /// Places of renditions in the plan that are not wanted: no output comes for them, and nothing is said of them.
     package var omitted: Set<Int>
     /// The facts that thumbnails for file managers have about their source; nil if there are none.
@@ -84,13 +95,13 @@ package struct RenderMessage: Codable, Sendable {
 
     package init(
         pipeline: Int, source: SourceMessage, measurements: [StageMeasurement] = [], texts: TextValues? = nil,
-        left: OmittedParts? = nil, omitted: Set<Int> = [], thumbnail: ThumbnailFacts? = nil
+        leftOut: OmittedParts? = nil, omitted: Set<Int> = [], thumbnail: ThumbnailFacts? = nil
     ) {
         self.pipeline = pipeline
         self.source = source
         self.measurements = measurements
         self.texts = texts
-        self.left = left
+        self.leftOut = leftOut
         self.omitted = omitted
         self.thumbnail = thumbnail
     }

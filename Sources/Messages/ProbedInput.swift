@@ -53,8 +53,8 @@ package enum ProbedInput: Sendable {
     }
 
     /// The planner for a source of which texts say something, and to which some parts do not apply.
-    package func planner(_ planner: Planner, saying texts: TextValues?, without left: OmittedParts) -> Planner {
-        let planner = planner.leavingOut(left)
+    package func planner(_ planner: Planner, saying texts: TextValues?, without parts: OmittedParts) -> Planner {
+        let planner = planner.leavingOut(parts)
         guard let texts, let facts else { return planner }
         return planner.saying(texts, of: facts)
     }

@@ -104,7 +104,8 @@ private struct WorkerState {
                 Failure(.internal, stage: "read", "the worker process cannot be shut in", detail: error.description))
         }
         guard files.count == message.assets.count,
-            let file = try? PipelineFile(text: message.text, file: message.name, catalogue: .complete)
+            let file = try? PipelineFile(
+                text: message.text, file: message.name, given: message.given, catalogue: .complete)
         else { return .failed(Failure(.internal, stage: "read", "the worker does not understand the pipeline")) }
         for format in Set(file.renditions.map(\.save.format)).subtracting(savable) {
             if let words = CodecTrial.trouble(saving: format) { return .cannotSave(format, words) }
@@ -222,7 +223,7 @@ private struct WorkerState {
             case .picture: source?.facts
             case .set(let members): members.first?.facts
             }
-        let planner = prepared.planner.leavingOut(message.left ?? OmittedParts())
+        let planner = prepared.planner.leavingOut(message.leftOut ?? OmittedParts())
         guard let texts = message.texts, let facts else { return planner }
         return planner.saying(texts, of: facts)
     }

@@ -39,11 +39,14 @@ enum PlanSchema {
         let rendition = ReportSchema.object(picture.merging(more) { first, _ in first })
         let warning = ReportSchema.object(["code": words(WarningCode.self), "message": text])
         let omitted = ReportSchema.object(["reason": text], optional: ["rendition": text, "stage": text])
+        let parameter = ReportSchema.object([
+            "name": text, "value": text, "origin": words(ParameterSetting.Origin.self),
+        ])
         let document = ReportSchema.object([
             "schema": ["const": .string(name)], "source": source, "members": count, "shrink": side,
             "held-in-memory": flag, "stages": list(stage),
             "renditions": list(rendition), "memory-bytes": count, "deadline-seconds": ["type": "number", "minimum": 0],
-            "warnings": list(warning), "omitted": list(omitted),
+            "warnings": list(warning), "omitted": list(omitted), "parameters": list(parameter),
         ])
         return document.merging([
             "$schema": "https://json-schema.org/draft/2020-12/schema",

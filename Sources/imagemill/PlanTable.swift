@@ -7,15 +7,18 @@ struct PlanTable {
     private let plan: SourcePlan
     private let names: [RenditionName]
     private let omissions: [Omission]
+    private let settings: [ParameterSetting]
     private let title: String
 
-    init(_ planned: PlannedWork, title: String) {
+    init(_ planned: PlannedWork, of pipeline: PipelineFile, title: String) {
+        settings = pipeline.settings
         (plan, names, omissions) = (planned.plan, planned.names, planned.omissions)
         self.title = title
     }
 
     var text: String {
         var lines = plan.isSet ? set : picture
+        if !settings.isEmpty { lines += ["", "parameters"] + settings.map(row) }
         if !plan.shared.isEmpty { lines += ["", "all renditions"] + plan.shared.map(row) }
         for (index, (rendition, name)) in zip(plan.renditions, names).enumerated() {
             lines +=
@@ -85,6 +88,10 @@ struct PlanTable {
         return String(row.reversed().drop { $0 == " " }.reversed())
     }
 
+    private func row(_ setting: ParameterSetting) -> String {
+        "  \(padded(setting.name, width))  \(setting.value)\(setting.origin == .set ? "  (set)" : "")"
+    }
+
     private func row(_ omission: Omission) -> String {
         let part = [omission.rendition, omission.stage.map { "stage \($0)" }].compactMap(\.self).joined(separator: ", ")
         return "  \(padded(part, width))  \(omission.reason)"
@@ -119,6 +126,12 @@ struct PlanTable {
             "warnings": .array(
                 plan.warnings.map { ["code": .string($0.code.rawValue), "message": .string($0.message)] }),
             "omitted": .array(omissions.map(json)),
+            "parameters": .array(
+                settings.map {
+                    [
+                        "name": .string($0.name), "value": .string($0.value), "origin": .string($0.origin.rawValue),
+                    ]
+                }),
         ]
     }
 

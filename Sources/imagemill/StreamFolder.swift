@@ -33,11 +33,13 @@ final class StreamFolder: Sendable {
     }
 
     /// Writes the one rendition to standard output.
-    func giveOutput() throws(SystemError) {
+    /// - Returns: false if there is none.
+    func giveOutput() throws(SystemError) -> Bool {
         let rules = WalkRules(outbox: BytePath([]), allowed: Set(SourceFormat.allCases))
-        guard let rendition = SourceWalk.find([output], rules).sources.first else { return }
+        guard let rendition = SourceWalk.find([output], rules).sources.first else { return false }
         let file = try OpenFile.reading(rendition.typed)
         _ = try copy(from: file.descriptor, to: 1, limit: Int.max)
+        return true
     }
 
     private func copy(from source: CInt, to target: CInt, limit: Int) throws(SystemError) -> Int {

@@ -97,6 +97,7 @@ import Testing
             { $0.size = Self.size(0, 9) }, { $0.size = Self.size(9, .max) }, { $0.orientation = 9 }, { $0.frames = 0 },
             { $0.frames = .max },
             { $0.bytes = -1 }, { $0.bytes = .max }, { $0.captureDate = "../../../etc/passwd" }, { $0.format = .png },
+            { $0.isTransparent = false },
         ]
         for lie in lies {
             var facts = good

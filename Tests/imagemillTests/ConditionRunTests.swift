@@ -111,6 +111,8 @@ import Vips
         let result = try await runner.run("run", "wide.yaml", "in/photo.jpg", "-o", "out")
         let source = try #require(try runner.report()["photo.jpg"])
         #expect(result.exit == 0 && source.renditions.isEmpty && source.warnings.map(\.code) == ["nothing-applies"])
+        let piped = try await runner.run("run", "wide.yaml", "in/photo.jpg", "-o", "-")
+        #expect(piped.exit == 1 && piped.errors.contains("nothing was written"), "\(piped.errors)")
         let again = try await runner.run("run", "wide.yaml", "in/photo.jpg", "-o", "out")
         #expect(again.errors.contains("1 source unchanged"), "\(again.errors)")
         let strict = try await runner.run(

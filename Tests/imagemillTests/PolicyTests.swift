@@ -60,6 +60,25 @@ import Testing
         #expect(again.exit == 1 && runner.files(in: "other") == ["large.png"], "\(again.errors)")
     }
 
+    @Test func `what only a measurement brings up is known of a cached rendition too`() async throws {
+        let dot = try await SamplePicture.png.encode(
+            TestPicture.make(width: 60, height: 60) { x, y in
+                (20..<40).contains(x) && (20..<40).contains(y) ? [255, 0, 0] : [255, 255, 255]
+            })
+        try runner.folder.write(dot, to: "dots/dot.png")
+        try runner.folder.write(
+            "renditions: { a: { stages: [ trim, { resize: { size: 50x50 } } ], save: { format: png } } }\n",
+            to: "t.yaml")
+        for output in ["first", "second"] {
+            _ = try await runner.run("run", "t.yaml", "dots", "-o", output, "--cache", "cache")
+            let source = try #require(try runner.report(output + "/.imagemill/report.json")["dot.png"])
+            #expect(source.warnings.map(\.code) == ["upscaled"], "\(output)")
+        }
+        let strict = try await runner.run(
+            "run", "t.yaml", "dots", "-o", "third", "--cache", "cache", "--policy", "upscaled=fail")
+        #expect(strict.errors.contains("refused-by-policy") && runner.files(in: "third").isEmpty, "\(strict.errors)")
+    }
+
     @Test func `the tasks of a batch follow the policy of its plan`() async throws {
         let plan = try await runner.run(
             "shard", "in", "--pipeline", "p.yaml", "-o", "plan", "--policy", "upscaled=fail")

@@ -37,7 +37,15 @@ struct CachedJob {
     }
 
     /// The facts from the source's headers, if any rendition is there.
-    var facts: CachedFacts? { found.values.first?.facts }
+    var facts: CachedFacts? {
+        let all = found.values.map(\.facts)
+        return all.first(where: \.wasLookedAt) ?? all.first
+    }
+
+    /// The warnings that a plan would have after measuring; nil if they are not known.
+    func plannedWarnings(of plan: SourcePlan) -> [Warning]? {
+        plan.renditions.first.flatMap { found[Place($0)]?.facts.planned }
+    }
 
     /// The sizes of a plan's renditions; nil if one of them is not there.
     func sizes(of plan: SourcePlan) -> [PixelSize]? {

@@ -13,15 +13,21 @@ struct CachedFacts: Codable, Sendable {
     let size: RenderedSize
     /// The worker's warnings from the rendering.
     let warnings: [Warning]
+    /// Those of the plan, of which measurements may have brought up some.
+    let planned: [Warning]?
 
-    init(_ input: ProbedInput, size: RenderedSize, warnings: [Warning]) {
+    init(_ input: ProbedInput, size: RenderedSize, warnings: [Warning], planned: [Warning]) {
         switch input {
         case .picture(let facts, _): (source, isSet) = ([MemberFacts(name: BytePath([]), facts: facts)], false)
         case .set(let members): (source, isSet) = (members, true)
         }
         self.size = size
         self.warnings = warnings
+        self.planned = planned
     }
+
+    /// The pixels were looked at for a condition.
+    var wasLookedAt: Bool { source.first?.facts.isTransparent != nil }
 
     /// The input to plan with.
     func input(_ name: SourceName) -> ProbedInput { isSet ? .set(source) : .picture(source[0].facts, name) }

@@ -76,7 +76,7 @@ package struct LoadedMill: Sendable {
         let (read, written) = MillFile.reading(text: text, file: path)
         guard let file = read else { throw written ?? Diagnostics(file: path, text: text, items: []) }
         var loader = MillPipelines(path: path)
-        let pipelines = try file.inboxes.map { try loader.load($0.pipeline, willRead) }
+        let pipelines = try file.inboxes.map { try loader.load($0.pipeline, given: $0.given, willRead) }
         let others = try file.otherInboxes.map { inbox in
             (part: inbox, files: try inbox.pipeline.flatMap { try loader.load($0, willRead)?.files } ?? [])
         }
@@ -274,19 +274,28 @@ private struct MillPipelines {
     private(set) var mistakes: [Diagnostics] = []
     /// Mistakes of the mill file itself.
     private(set) var problems: [Diagnostic] = []
-    private var found: [BytePath: Found] = [:]
+    private var found: [Use: Found] = [:]
+
+    /// A pipeline with values for its parameters.
+    private struct Use: Hashable {
+        let file: BytePath
+        let given: GivenParameters
+    }
 
     init(path: String) { self.path = path }
 
     /// - Throws: trouble that is nobody's mistake.
-    mutating func load(_ written: WrittenPath, _ willRead: (String) -> Void) throws -> Found? {
+    mutating func load(
+        _ written: WrittenPath, given: GivenParameters = GivenParameters(), _ willRead: (String) -> Void
+    ) throws -> Found? {
         let file = written.resolved(beside: BytePath(path))
-        if let known = found[file] { return known }
+        let use = Use(file: file, given: given)
+        if let known = found[use] { return known }
         willRead(Found.title(of: file))
         do {
-            let loaded = try LoadedPipeline(path: file.text)
+            let loaded = try LoadedPipeline(path: file.text, given: given.values)
             let assets = loaded.file.assets.map { ("the asset", file.directory.appending(BytePath($0.path))) }
-            found[file] = Found(loaded: loaded, files: [("the pipeline", file)] + assets)
+            found[use] = Found(loaded: loaded, files: [("the pipeline", file)] + assets)
         } catch let error as Diagnostics {
             if !mistakes.contains(error) { mistakes.append(error) }
         } catch let error as SystemError where error.mayPass {
@@ -299,7 +308,7 @@ private struct MillPipelines {
             problems.append(
                 Diagnostic(written.position, "the pipeline '\(written.text)' cannot be used: \(error)\(remedy)"))
         }
-        return found[file]
+        return found[use]
     }
 }
 

@@ -51,8 +51,11 @@ package struct LoadedPipeline: Sendable {
     private static let largest = 1 << 20
 
     /// Reads a pipeline and opens its assets; their paths are relative to the file.
+    /// - Parameter given: values of its parameters, by name.
     /// - Throws: `Diagnostics` for what is written wrongly, `SystemError` if the file cannot be read.
-    package init(path: String) throws { try self.init(path: path, text: Self.text(of: path)) }
+    package init(path: String, given: [String: String] = [:]) throws {
+        try self.init(path: path, text: Self.text(of: path), given: given)
+    }
 
     /// The text of a pipeline or mill file. A file that is a pipe can be read once only.
     package static func text(of path: String) throws -> String {
@@ -100,11 +103,15 @@ package struct LoadedPipeline: Sendable {
     }
 
     /// Takes a pipeline's text and opens its assets.
-    /// - Parameter catalogue: the stages that it may name.
+    /// - Parameters:
+    ///   - given: values of its parameters, by name.
+    ///   - catalogue: the stages that it may name.
     /// - Throws: every mistake at once.
-    package init(path: String, text: String, catalogue: StageCatalogue = .all) throws {
+    package init(
+        path: String, text: String, given: [String: String] = [:], catalogue: StageCatalogue = .all
+    ) throws {
         let read = Result { () throws(Diagnostics) in
-            try PipelineFile(text: text, file: path, catalogue: catalogue)
+            try PipelineFile(text: text, file: path, given: given, catalogue: catalogue)
         }
         var assets: [OpenedAsset] = []
         var problems: [Diagnostic] = []
@@ -112,7 +119,7 @@ package struct LoadedPipeline: Sendable {
         switch read {
         case .success(let file): references = file.assets
         case .failure(let mistakes):
-            references = PipelineFile.assets(in: text, catalogue: catalogue)
+            references = PipelineFile.assets(in: text, given: given, catalogue: catalogue)
             problems = mistakes.items
         }
         for reference in references
@@ -137,10 +144,10 @@ package struct LoadedPipeline: Sendable {
     /// decoded by itself.
     /// - Parameter decode: has a worker decode the assets of a pipeline.
     package static func assetMistakes(
-        path: String, text: String, decode: (LoadedPipeline) async throws -> Void
+        path: String, text: String, given: [String: String] = [:], decode: (LoadedPipeline) async throws -> Void
     ) async throws -> [Diagnostic] {
         var (mistakes, seen): ([Diagnostic], Set<String>) = ([], [])
-        for reference in PipelineFile.assets(in: text, catalogue: .all)
+        for reference in PipelineFile.assets(in: text, given: given, catalogue: .all)
         where reference.kind == .picture && seen.insert(reference.path).inserted {
             let stage = "stages: [ { overlay: { image: \(json(reference.path)) } } ]"
             let alone = "renditions: { a: { \(stage), save: { format: png } } }"
@@ -259,7 +266,8 @@ package struct LoadedPipeline: Sendable {
 
     func message(id: Int, kind: WorkerKind, limits: Limits) -> PipelineMessage {
         PipelineMessage(
-            id: id, name: path, text: file.text, assets: assets.map(\.message), kind: kind, limits: limits)
+            id: id, name: path, text: file.text, given: file.given, assets: assets.map(\.message), kind: kind,
+            limits: limits)
     }
 
     /// The renditions that cannot be saved, because this system's libvips lacks an encoder.

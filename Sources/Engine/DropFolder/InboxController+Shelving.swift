@@ -84,10 +84,10 @@ extension InboxController: JobSite, Shelving {
         }
     }
 
-    func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath] {
+    func settle(_ job: Job, mayDelete: Bool) throws(SystemError) -> [BytePath] {
         try expectHook(job)
         // Renditions of a damaged source may lack parts of it, so the original is kept.
-        let folders = try spool(of: job).settle(job, mayDelete: !isDamaged)
+        let folders = try spool(of: job).settle(job, mayDelete: mayDelete)
         remember(job, code: nil)
         return folders
     }

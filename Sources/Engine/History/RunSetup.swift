@@ -26,6 +26,7 @@ package struct RunSetup: Codable, Equatable, Sendable {
         fonts = pipeline.installedFonts
         var options = ["--keep-tree": keepsTree ? "on" : "off", "--collision": collision.rawValue]
         if !policy.isEmpty { options["--policy"] = policy.written }
+        for (name, value) in pipeline.file.given { options["--set \(name)"] = value }
         self.options = options
     }
 

@@ -53,6 +53,7 @@ enum LedgerSchema {
         CREATE UNIQUE INDEX one_open_job ON jobs (inbox, path) WHERE state NOT IN ('done', 'failed');
         CREATE INDEX due_jobs ON jobs (inbox, not_before, number) WHERE state NOT IN ('done', 'failed');
         CREATE INDEX same_contents ON jobs (inbox, contents) WHERE contents IS NOT NULL;
+        CREATE INDEX contents_of_paths ON jobs (inbox, path) WHERE contents IS NOT NULL;
         CREATE INDEX done_jobs ON jobs (number) WHERE state = 'done';
         CREATE INDEX failed_jobs ON jobs (number) WHERE state = 'failed';
         CREATE TABLE reports (job INTEGER PRIMARY KEY, document BLOB NOT NULL);

@@ -92,20 +92,24 @@ extension SQLiteLedger {
     package func note(contents digest: String, of lease: Lease) throws(StoreError) -> BytePath? {
         try change { database in
             let (id, job) = (lease.job.id.text, lease.job)
-            let isHeld = try Bool.fetchOne(
-                database, sql: "SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND token = ?)",
-                arguments: [id, lease.token])
-            guard isHeld == true else { return nil }
-            let other = try Data.fetchOne(
-                database,
-                sql:
-                    "SELECT path FROM jobs WHERE inbox = ? AND contents = ? AND recipe = ? AND id <> ? AND state <> 'failed'",
-                arguments: [job.inbox, digest, job.recipe, id])
+            let held = try database.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM jobs WHERE id = ? AND token = ?)")
+            guard try Bool.fetchOne(held, arguments: [id, lease.token]) == true else { return nil }
+            let same = try database.cachedStatement(sql: Self.sameContents)
+            let other = try Data.fetchOne(same, arguments: [job.inbox, digest, job.recipe, id])
+            // What was dropped under its name before has other renditions by now.
+            try database.cachedStatement(
+                sql: "UPDATE jobs SET contents = NULL WHERE inbox = ? AND path = ? AND contents <> ?"
+            ).execute(arguments: [job.inbox, job.path.blob, digest])
             if let other { return BytePath(blob: other) }
-            try database.execute(sql: "UPDATE jobs SET contents = ? WHERE id = ?", arguments: [digest, id])
+            try database.cachedStatement(sql: "UPDATE jobs SET contents = ? WHERE id = ?").execute(
+                arguments: [digest, id])
             return nil
         }
     }
+
+    private static let sameContents =
+        "SELECT path FROM jobs WHERE inbox = ? AND contents = ? AND recipe = ? AND id <> ? AND state IN ('published', 'done')"
 
     package func endLeases(ofOthersThan owner: String) throws(StoreError) {
         try change {

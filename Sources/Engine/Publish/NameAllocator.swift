@@ -61,6 +61,13 @@ package struct NameAllocator: Sendable {
         try recorded { () throws(StoreError) in try store.release(Array(names), of: owner, in: outbox) }
     }
 
+    /// The names that a source owns and that are there.
+    /// - Returns: none if one of them is missing.
+    func wholeNames(of owner: BytePath) throws(Failure) -> Set<BytePath> {
+        let names = try ownNames(of: owner)
+        return names.allSatisfy { (try? FileSystem.status(folder.path.appending($0))) != nil } ? names : []
+    }
+
     /// - Returns: false if somebody else was quicker.
     private func claim(_ names: CheckedNames, _ owner: BytePath) throws(Failure) -> Bool {
         if names.claimed.isEmpty { return true }

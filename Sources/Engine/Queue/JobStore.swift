@@ -25,8 +25,8 @@ package protocol JobStore: Sendable {
     func extend(_ leases: [Lease], by milliseconds: Int) throws(StoreError) -> [Lease]
     /// Applies an event to each job, in one transaction. A job that ends, waits or is forgotten loses its lease.
     func update(_ updates: [JobUpdate]) throws(StoreError) -> [UpdateOutcome]
-    /// Notes the digest of a job's source, unless another job of its inbox, done by the same recipe, has it. Jobs that
-    /// have failed, or were pruned, do not count.
+    /// Notes the digest of a job's source, unless another job of its inbox, of the same recipe, was done with it. Jobs of a
+    /// path that has had other contents since do not count.
     /// - Returns: the path of that other job's source; nil if there is none, or the lease does not hold.
     func note(contents digest: String, of lease: Lease) throws(StoreError) -> BytePath?
     /// In how many milliseconds the next job of an inbox is due that the owner can take, 0 if one is; nil if there is

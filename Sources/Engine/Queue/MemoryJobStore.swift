@@ -51,13 +51,15 @@ package final class MemoryJobStore: JobStore, NameStore {
     package func note(contents digest: String, of lease: Lease) -> BytePath? {
         contents.withLock { contents in
             guard contents.records[lease.job.id]?.hold?.token == lease.token else { return nil }
-            let key = Contents.SourceContents(inbox: lease.job.inbox, recipe: lease.job.recipe, digest: digest)
-            if let id = contents.known[key], id != lease.job.id, let other = contents.records[id]?.job,
-                other.progress.state != .failed
-            {
-                return other.path
+            let job = lease.job
+            let key = Contents.SourceContents(inbox: job.inbox, recipe: job.recipe, digest: digest)
+            // What came under its name before has other renditions by now.
+            for old in contents.known.keys where old.inbox == job.inbox && old.digest != digest {
+                contents.known[old]?.removeAll { contents.records[$0]?.job.path == job.path }
             }
-            contents.known[key] = lease.job.id
+            let same = (contents.known[key] ?? []).filter { $0 != job.id }.compactMap { contents.records[$0]?.job }
+            if let other = same.first(where: { [.published, .done].contains($0.progress.state) }) { return other.path }
+            if contents.known[key]?.contains(job.id) != true { contents.known[key, default: []].append(job.id) }
             return nil
         }
     }
@@ -225,7 +227,7 @@ private struct Contents {
     var inboxes: [String: Inbox] = [:]
     var outboxes: [BytePath: OwnedNames] = [:]
     /// The jobs whose sources have these contents.
-    var known: [SourceContents: JobID] = [:]
+    var known: [SourceContents: [JobID]] = [:]
     var lastNumber = 0
 
     init(policy: @escaping @Sendable (String) -> RetryPolicy) { self.policy = policy }

@@ -87,6 +87,11 @@ package enum ReportSchema {
         optional: [
             "peak-memory-bytes": count, "predicted-memory-bytes": count,
             "inbox": ["type": "string", "description": "Of a drop folder: the name of the inbox."],
+            "parameters": [
+                "type": "array",
+                "items": object(["name": text, "value": text, "origin": words(ParameterSetting.Origin.self)]),
+                "description": "The parameters of the pipeline: `pipeline` is its own value, `set` one that was given.",
+            ],
             "failed-before": [
                 "type": "string",
                 "description":

@@ -24,6 +24,7 @@ extension SourceReport {
         case peakMemory = "peak-memory-bytes"
         case predictedMemory = "predicted-memory-bytes"
         case failedBefore = "failed-before"
+        case parameters
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -42,6 +43,7 @@ extension SourceReport {
         try container.encodeIfPresent(peakMemory, forKey: .peakMemory)
         try container.encodeIfPresent(predictedMemory, forKey: .predictedMemory)
         try container.encodeIfPresent(failedBefore, forKey: .failedBefore)
+        try container.encodeIfPresent(parameters, forKey: .parameters)
         try container.encode(engine, forKey: .engine)
     }
 
@@ -60,6 +62,7 @@ extension SourceReport {
         peakMemory = try container.decodeIfPresent(Int.self, forKey: .peakMemory)
         predictedMemory = try container.decodeIfPresent(Int.self, forKey: .predictedMemory)
         failedBefore = try container.decodeIfPresent(String.self, forKey: .failedBefore)
+        parameters = try container.decodeIfPresent([ParameterSetting].self, forKey: .parameters)
         engine = try container.decode(EngineVersions.self, forKey: .engine)
     }
 }

@@ -69,6 +69,8 @@ package struct SourceReport: Sendable, Codable {
     /// The name of the inbox, for a drop folder.
     package var inbox: String?
     package var source: Source
+    /// The parameters of the pipeline; nil if it has none.
+    package var parameters: [ParameterSetting]?
     package var renditions: [RenditionEntry] = []
     package var warnings: [Warning] = []
     package var error: Failure?

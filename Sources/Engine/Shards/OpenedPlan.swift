@@ -66,7 +66,8 @@ package struct OpenedPlan: Sendable {
         guard Digest.of(bytes) == plan.pipeline.sha256 else {
             throw mismatch("has another \(PlanFile.pipeline.text) than it was made with; make a plan of that pipeline")
         }
-        let pipeline = try LoadedPipeline(path: plan.pipeline.path, text: String(decoding: bytes, as: UTF8.self))
+        let pipeline = try LoadedPipeline(
+            path: plan.pipeline.path, text: String(decoding: bytes, as: UTF8.self), given: plan.options.set ?? [:])
         for (asset, digest) in pipeline.assetDigests where plan.pipeline.assets[asset] != digest {
             throw mismatch("was made with another '\(asset)'; put that back, or make a plan with this one")
         }

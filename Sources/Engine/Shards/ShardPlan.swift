@@ -64,19 +64,24 @@ package struct ShardPlan: Codable, Equatable, Sendable {
         package let allow: [SourceFormat]?
         /// The actions on warnings that differ from the pipeline's; nil if there are none.
         package let policy: WarningPolicy?
+        /// The values of the pipeline's parameters that were given; nil if there are none.
+        package let set: [String: String]?
 
         private enum CodingKeys: String, CodingKey {
             case keepTree = "keep-tree"
             case perShard = "per-shard"
-            case limits, allow, policy
+            case limits, allow, policy, set
         }
 
-        init(keepTree: Bool, perShard: Int, _ limits: Limits, _ policy: WarningPolicy) {
+        init(
+            keepTree: Bool, perShard: Int, _ limits: Limits, _ policy: WarningPolicy, set: [String: String]
+        ) {
             self.keepTree = keepTree
             self.perShard = perShard
             self.limits = Dictionary(
                 uniqueKeysWithValues: LimitSetting.all.map { ($0.name, limits[keyPath: $0.value]) })
             self.policy = policy.isEmpty ? nil : policy
+            self.set = set.isEmpty ? nil : set
             allow = limits.allowed.isEmpty ? nil : limits.allowed.sorted { $0.rawValue < $1.rawValue }
         }
     }

@@ -117,7 +117,8 @@ package final class ShardPlanner {
                     path: request.pipeline.absolutePath.text, sha256: Digest.of(request.pipeline.file.text),
                     assets: request.pipeline.assetDigests),
                 options: ShardPlan.Options(
-                    keepTree: request.keepsTree, perShard: request.perShard, request.limits, request.policy),
+                    keepTree: request.keepsTree, perShard: request.perShard, request.limits, request.policy,
+                    set: request.pipeline.file.given),
                 layout: layout, roots: roots, sources: sources, bytes: bytes, shards: writer.shards, tasks: tasks,
                 index: index)
         }

@@ -30,6 +30,7 @@ package enum ShardSchema {
                     ],
                     optional: [
                         "allow": AllowedFormats.schema,
+                        "set": ["type": "object", "additionalProperties": ["type": "string"]],
                         "policy": ["type": "object", "additionalProperties": WarningAction.schema],
                     ]),
                 "layout": ["enum": .array(ShardLayout.allCases.map { .string($0.rawValue) })],

@@ -255,7 +255,9 @@ package struct FailedFolder: Sendable {
         for member in contents.members {
             let status = try original.folder(member.path.directory).status(member.path.lastComponent)
             guard let status, status.kind == .regular, status.stamp == member.status.stamp else { return false }
-            if isKnown { continue }
+        }
+        if isKnown { return true }
+        for member in contents.members {
             guard try Self.isSame(member.path, in: copy, member.path, in: original) else { return false }
         }
         return true

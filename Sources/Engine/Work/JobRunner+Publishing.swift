@@ -98,7 +98,9 @@ extension JobRunner {
             do throws(SystemError) {
                 try FaultPoint.pass(.afterOutcomeRecord)
                 folders.formUnion(
-                    try site.shelving?.settle(attempt.job, isDamaged: attempt.damage != nil) ?? [])
+                    try site.shelving?.settle(
+                        attempt.job, mayDelete: attempt.damage == nil && !attempt.work.report.renditions.isEmpty)
+                        ?? [])
                 left.append(attempt)
             } catch {
                 obstruct(attempt, by: error, at: site)

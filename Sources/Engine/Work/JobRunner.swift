@@ -218,9 +218,19 @@ package final class JobRunner {
     private func isSkipped(_ attempt: Attempt, _ opened: OpenedInput, at site: any JobSite) throws -> Bool {
         let route = attempt.route
         guard route.duplicates != .process else { return false }
-        let digest = try maker.onFiles { () throws(Failure) in try opened.sha256() }
+        let digest = try maker.onFiles { () throws(Failure) in
+            let digest = try opened.sha256()
+            try maker.checkUnchanged(opened)
+            return digest
+        }
         attempt.work.report.source.sha256 = digest
         guard let other = try store.note(contents: digest, of: attempt.lease) else { return false }
+        let isOwn = other == attempt.job.path
+        // Dropped again, it is no copy of another one.
+        if route.duplicates == .fail, isOwn { return false }
+        guard try hasRenditions(other, of: attempt) else { return false }
+        // What it has under its own name may be of other contents.
+        if try !isOwn && !route.allocator.ownNames(of: site.owner(of: attempt.job)).isEmpty { return false }
         let message = "'\(other.printable)' had the same bytes"
         guard route.duplicates == .skip else { throw Failure(.duplicate, stage: "read", message) }
         let task = SourceTask(source: attempt.work.source, opened: opened, settings: route.render)
@@ -228,9 +238,19 @@ package final class JobRunner {
         try attempt.work.begin([warning], of: task, stage: "plan")
         attempt.work.names = []
         attempt.candidates = { _ in [] }
-        attempt.repeatsItself = other == attempt.job.path
-        if !attempt.repeatsItself { try maker.onFiles { try attempt.takeNames(site) } }
+        attempt.repeatsItself = isOwn
+        if isOwn { return true }
+        try maker.onFiles { try attempt.takeNames(site) }
+        attempt.work.add([attempt.allocation?.warning].compactMap { $0 })
         return true
+    }
+
+    /// Whether renditions of another source of the inbox are there, and all of them.
+    private func hasRenditions(_ path: BytePath, of attempt: Attempt) throws -> Bool {
+        let owner = BytePath(attempt.job.inbox).appending(path)
+        let names = try maker.onFiles { () throws(Failure) in try attempt.route.allocator.wholeNames(of: owner) }
+        let reports = (1...names.count + 1).compactMap { attempt.route.reports?.path(for: path, version: $0) }
+        return !names.subtracting(reports).isEmpty
     }
 
     /// Our own code has found it in the file or in its surroundings, so that no worker can have brought it about.
@@ -238,7 +258,7 @@ package final class JobRunner {
         switch failure.code {
         case .truncated: route.render.pipeline.file.tolerance == .nothing
         case .refusedByPolicy: failure.stage == "plan"
-        case .tooManyScans, .duplicate, .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound,
+        case .requirementNotMet, .tooManyScans, .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound,
             .nameTaken:
             true
         default: false

@@ -95,9 +95,9 @@ package protocol Shelving: AnyObject, Sendable {
     /// Takes a source out of the inbox into the spool.
     func claim(_ job: Job) -> ClaimResult
     /// Lets an original leave the spool after success.
-    /// - Parameter isDamaged: the decoder has warned, so that the original is not deleted.
+    /// - Parameter mayDelete: its decoder has not warned, and something was made of it.
     /// - Returns: the folders to sync.
-    func settle(_ job: Job, isDamaged: Bool) throws(SystemError) -> [BytePath]
+    func settle(_ job: Job, mayDelete: Bool) throws(SystemError) -> [BytePath]
     /// Moves a source to `failed/`.
     func deadLetter(_ job: Job, _ failure: Failure) throws(SystemError)
     /// Gives a source that somebody still writes to back to the inbox.

@@ -19,15 +19,16 @@ extension RenditionMaker {
         guard let applied = try appliedByHeader(to: facts.input(work.source.name), task) else { return nil }
         let input = applied.input
         let texts = try texts(on: input, of: task, hash: work.report.source.sha256)
-        guard let plan = try? input.plan(by: applied.planner(planner, saying: texts)),
-            let sizes = cached.sizes(of: plan)
+        let ownPlanner = applied.planner(planner, saying: texts)
+        guard let plan = try? input.plan(by: ownPlanner), let sizes = cached.sizes(of: plan),
+            let warnings = ownPlanner.needsMeasurement ? cached.plannedWarnings(of: plan) : plan.warnings
         else {
             return nil
         }
         // The plan has bounds for some sizes; the cached renditions have the sizes themselves.
         let known = plan.with(sizes: sizes)
         work.report.source.describe(input, opened)
-        try work.begin(opened.warnings(work.source.name) + plan.warnings, of: task, stage: "plan")
+        try work.begin(opened.warnings(work.source.name) + warnings, of: task, stage: "plan")
         let names = try names(for: known, of: input, &work, task, by: choose)
         work.report.renditions = zip(known.renditions, names).map(Self.entry)
         let outputs = try stage(names, settings)
@@ -42,7 +43,7 @@ extension RenditionMaker {
         _ work: inout SourceWork, _ task: SourceTask, in cache: PipelineCache
     ) throws -> CachedJob {
         let (name, opened) = (task.source.name, task.opened)
-        let digest = try opened.sha256()
+        let digest = try work.report.source.sha256 ?? opened.sha256()
         work.report.source.sha256 = digest
         var own = [("thumbnail", task.thumbnail.map { json($0) } ?? "")]
         let pipeline = task.settings.pipeline.file
@@ -77,7 +78,8 @@ extension RenditionMaker {
             work.report.renditions[index].sha256 = digest
             cached.keep(
                 rendering.plan.renditions[index], in: outputs[index].file, digest: digest,
-                facts: CachedFacts(rendering.input, size: said, warnings: result.warnings))
+                facts: CachedFacts(
+                    rendering.input, size: said, warnings: result.warnings, planned: rendering.plan.warnings))
         }
     }
 }

@@ -6,16 +6,16 @@ import Pipeline
 struct AppliedPipeline {
     /// With what was found in the pixels, if they were looked at.
     let input: ProbedInput
-    var left = OmittedParts()
+    var leftOut = OmittedParts()
     var omissions: [Omission] = []
     /// The bytes that the worker was expected to need for a look at the pixels at most.
     var memory = 0
 
     /// The parts that do not apply, as the worker gets them.
-    var message: OmittedParts? { left.isEmpty ? nil : left }
+    var message: OmittedParts? { leftOut.isEmpty ? nil : leftOut }
 
     func planner(_ planner: Planner, saying texts: TextValues?) -> Planner {
-        input.planner(planner, saying: texts, without: left)
+        input.planner(planner, saying: texts, without: leftOut)
     }
 }
 
@@ -38,9 +38,11 @@ extension RenditionMaker {
         let isTransparent = try settings.memory.holding(memory.reserved) {
             try worker.slot.isTransparent(known, within: look.time, memory: memory)
         }
-        var applied = try appliedByHeader(to: input.found(transparent: isTransparent), task)
-        applied?.memory = look.memory
-        return applied ?? AppliedPipeline(input: input)
+        guard var applied = try appliedByHeader(to: input.found(transparent: isTransparent), task) else {
+            throw Failure(.internal, stage: "plan", "a condition is open after all was looked at")
+        }
+        applied.memory = look.memory
+        return applied
     }
 
     /// - Returns: nil if only the pixels could say it.
@@ -54,7 +56,7 @@ extension RenditionMaker {
             guard holds else { throw Failure(.requirementNotMet, stage: "plan", "'require': \(finding.words)") }
         }
         return pipeline.omitted(for: subject).map {
-            AppliedPipeline(input: input, left: $0.parts, omissions: $0.omissions)
+            AppliedPipeline(input: input, leftOut: $0.parts, omissions: $0.omissions)
         }
     }
 }

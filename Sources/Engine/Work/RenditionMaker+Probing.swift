@@ -72,7 +72,8 @@ extension RenditionMaker {
         guard planner.needsMeasurement, !settings.isDryRun else { return ([], 0) }
         let bound = try planned { () throws(PlanFailure) in try input.plan(by: planner) }
         try checkMemory(bound.memory, settings.limits)
-        let message = RenderMessage(pipeline: known.number, source: input.message, texts: texts, left: applied.message)
+        let message = RenderMessage(
+            pipeline: known.number, source: input.message, texts: texts, leftOut: applied.message)
         let memory = ReservedMemory(bound.memory, of: settings.memory, alone: task.isAlone)
         return try settings.memory.holding(memory.reserved) {
             (

@@ -132,7 +132,7 @@ package final class RenditionMaker {
         beforeRendering(plan.source.size.area * max(1, plan.source.frames), plan.time)
         let message = RenderMessage(
             pipeline: known.number, source: input.message, measurements: measurements, texts: texts,
-            left: applied.message, thumbnail: task.thumbnail)
+            leftOut: applied.message, thumbnail: task.thumbnail)
         let outputs = try render(
             Rendering(task: task, input: input, planner: planner, plan: plan, message: message), names,
             clock: &clock, for: &work)

@@ -37,6 +37,7 @@ struct SourceWork {
         }
         report = SourceReport(status: .failed, pipeline: route.render.pipeline.file.name, source: job.path)
         report.source.bytes = job.observed.stamp.bytes
+        report.parameters = route.render.pipeline.file.settings.isEmpty ? nil : route.render.pipeline.file.settings
         report.inbox = route.inbox
         report.attempt = max(1, job.progress.attempts)
     }

@@ -55,7 +55,9 @@ struct WorkerReply {
     /// - Throws: `Failure`, `WorkerLoss`.
     func facts(of format: SourceFormat) throws -> SourceFacts {
         guard case .facts(let facts) = reply else { throw try unexpected() }
-        guard facts.isPlausible, facts.format == format, Self.bytes.contains(facts.bytes) else {
+        // No header says whether a pixel is transparent.
+        guard facts.isPlausible, facts.format == format, Self.bytes.contains(facts.bytes), facts.isTransparent == nil
+        else {
             throw WorkerLoss.confused("a header that cannot be")
         }
         return facts

@@ -49,7 +49,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .nothingApplies:
             "No rendition's `when` holds for the picture, so that nothing was made of it. `imagemill plan` says why."
         case .duplicateSkipped:
-            "Another source of the inbox had the same bytes, and `duplicates: skip` leaves it at that; the message names it."
+            "Another source of the inbox, which the message names, had the same bytes; `duplicates: skip` makes nothing of a second one."
         case .noProfile: "The picture has CMYK colors but no profile; a common press profile was assumed."
         case .badProfile:
             "The embedded color profile cannot be used; sRGB (for CMYK a common press profile) was assumed."

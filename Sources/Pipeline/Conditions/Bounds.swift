@@ -6,6 +6,8 @@ package protocol BoundUnit: Sendable {
     static var example: String { get }
     /// A number as a regular expression.
     static var pattern: String { get }
+    /// The schema of a number alone.
+    static var number: JSONValue { get }
     static func number(_ text: String) -> Double?
     static func written(_ number: Double) -> String
 }
@@ -19,7 +21,7 @@ package struct Bounds<Unit: BoundUnit>: ParameterValue, Hashable {
     package static var schema: JSONValue {
         let one = "(>=|<=|>|<|=)? *\(Unit.pattern)"
         return [
-            "anyOf": [["type": "number"], ["type": "string", "pattern": .string("^ *\(one) *(, *\(one) *)*$")]]
+            "anyOf": [Unit.number, ["type": "string", "pattern": .string("^ *\(one) *(, *\(one) *)*$")]]
         ]
     }
     package static var placeholder: Bounds { Bounds(interval: .all, written: Unit.example) }
@@ -61,6 +63,7 @@ extension String {
 package enum CountUnit: BoundUnit {
     package static var example: String { ">= 2000" }
     package static var pattern: String { "[0-9]+([KkMmGg][Pp]?)?" }
+    package static var number: JSONValue { ["type": "integer", "minimum": 1] }
     package static func number(_ text: String) -> Double? { Count(text).map { Double($0.value) } }
     package static func written(_ number: Double) -> String { writtenNumber(number) }
 }
@@ -69,6 +72,7 @@ package enum CountUnit: BoundUnit {
 package enum RatioUnit: BoundUnit {
     package static var example: String { ">= 16:9" }
     package static var pattern: String { "[0-9]+(\\.[0-9]+)?(:[0-9]+(\\.[0-9]+)?)?" }
+    package static var number: JSONValue { ["type": "number", "exclusiveMinimum": 0] }
     package static func number(_ text: String) -> Double? {
         Ratio(text).map { $0.width / $0.height }
     }
@@ -100,13 +104,5 @@ package struct Interval: Hashable, Sendable {
         return Interval(
             from: lower, isOpenBelow: [self, other].contains { $0.lower == lower && $0.isOpenBelow },
             to: upper, isOpenAbove: [self, other].contains { $0.upper == upper && $0.isOpenAbove })
-    }
-
-    /// The numbers that are not in it.
-    package var rest: [Interval] {
-        [
-            Interval(from: -.infinity, to: lower, isOpenAbove: !isOpenBelow),
-            Interval(from: upper, isOpenBelow: !isOpenAbove, to: .infinity),
-        ].filter { !$0.isEmpty && $0.lower < $0.upper }
     }
 }

@@ -39,7 +39,7 @@ package struct Condition: ParameterMapping, Hashable {
             (.alpha, "Whether the picture has an alpha channel."),
             (
                 .transparent,
-                "Whether a pixel is not opaque; of an animation, in its first frame. It is decoded for that."
+                "Whether a pixel is not opaque; of an animation, in its first frame. A picture with an alpha channel is decoded for that."
             ),
             (.animated, "Whether it has several frames that follow each other in time."),
             (.profile, "Whether it has a color profile."),
@@ -80,8 +80,13 @@ package struct Condition: ParameterMapping, Hashable {
         if name?.patterns.contains(where: { $0.text.contains("/") }) == true {
             p.problem(inValueOf: "name", "a file name has no '/'; use 'folder' for the folders")
         }
-        if tests.isEmpty { p.problem("nothing is asked for; name a condition such as { alpha: true }") }
+        p.problem(withoutAnyOf: Self.keys, "nothing is asked for; name a condition such as { alpha: true }")
     }
+
+    private static let keys =
+        Flag.allCases.map(\.rawValue) + Measure.allCases.map(\.rawValue) + [
+            "format", "orientation", "name", "folder", "set", "any", "not",
+        ]
 
     package static var owner: String { "the condition" }
     package static var expectation: String { "a mapping such as { width: \">= 2000\" }" }
@@ -91,26 +96,37 @@ package struct Condition: ParameterMapping, Hashable {
 
     init(_ tests: [Test]) { self.tests = tests }
 
-    /// The conditions that it is made of, with itself.
-    private var all: [Condition] {
-        [self]
-            + tests.flatMap { test -> [Condition] in
-                switch test {
-                case .any(let conditions): conditions.flatMap(\.all)
-                case .not(let condition): condition.all
-                default: []
-                }
+    package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Condition? {
+        log.conditionDepth += 1
+        defer { log.conditionDepth -= 1 }
+        if log.conditionDepth > mostLevels {
+            log.problem(node.position, "conditions are in each other \(mostLevels) deep; write this one simpler")
+            return placeholder
+        }
+        return Parameters.read(Condition.self, from: node, owner: owner, &log)
+    }
+
+    private static let mostLevels = 20
+
+    /// Its tests, and those of the conditions within it.
+    var allTests: [Test] {
+        tests.flatMap { test in
+            switch test {
+            case .any(let conditions): [test] + conditions.flatMap(\.allTests)
+            case .not(let condition): [test] + condition.allTests
+            default: [test]
             }
+        }
     }
 
     /// It asks for something that only the pixels show.
     package var needsPixels: Bool {
-        all.contains { $0.tests.contains { if case .flag(.transparent, _) = $0 { true } else { false } } }
+        allTests.contains { if case .flag(.transparent, _) = $0 { true } else { false } }
     }
 
     /// It asks for something that the file's bytes do not show.
     package var needsName: Bool {
-        all.contains { $0.tests.contains { if case .path = $0 { true } else { false } } }
+        allTests.contains { if case .path = $0 { true } else { false } }
     }
 }
 
@@ -120,15 +136,6 @@ package enum PictureShape: String, ParameterWord {
 
     package init(of size: PixelSize) {
         self = size.width < size.height ? .portrait : size.width > size.height ? .landscape : .square
-    }
-
-    /// Its width divided by its height.
-    var ratio: Interval {
-        switch self {
-        case .portrait: Interval(from: -.infinity, to: 1, isOpenAbove: true)
-        case .landscape: Interval(from: 1, isOpenBelow: true, to: .infinity)
-        case .square: Interval(from: 1, to: 1)
-        }
     }
 }
 

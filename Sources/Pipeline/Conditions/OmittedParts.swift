@@ -23,10 +23,6 @@ package struct Omission: Hashable, Sendable {
 extension PipelineFile {
     /// Whether some part of it does not apply to every source.
     package var hasConditions: Bool { !conditions.isEmpty }
-    /// Whether a part, or the whole, may depend on the source's pixels.
-    package var conditionsNeedPixels: Bool {
-        (conditions + [requirement].compactMap(\.self)).contains(where: \.needsPixels)
-    }
     /// Whether the pixels of a rendition may depend on the source's name.
     package var stagesNeedName: Bool { uses.compactMap(\.condition).contains(where: \.needsName) }
 
@@ -50,14 +46,17 @@ extension PipelineFile {
                 parts.omit(Planner.StagePath(rendition: rendition?.index, stage: index))
             }
         }
-        omit(stages, nil)
+        var isEmpty = true
         for (index, rendition) in renditions.enumerated() {
             if applies(rendition.condition, rendition, nil) {
+                isEmpty = false
                 omit(rendition.stages, (index, rendition))
             } else {
                 parts.omit(rendition: index)
             }
         }
+        // For nobody, they are not asked.
+        if !isEmpty || !isKnown { omit(stages, nil) }
         return isKnown ? (parts, omissions) : nil
     }
 }

@@ -25,13 +25,15 @@ package struct Subject: Sendable {
     /// Whether a condition holds, as far as that is known.
     package func judge(_ condition: Condition) -> Finding {
         var isKnown = true
+        var facts: [String] = []
         for test in condition.tests {
             let finding = judge(test)
             if finding.holds == false { return finding }
             isKnown = isKnown && finding.holds == true
+            facts.append(finding.fact)
         }
-        let held = condition.tests.map { judge($0).words }.joined(separator: ", ")
-        return Finding(holds: isKnown ? true : nil, words: held)
+        let fact = facts.joined(separator: ", ")
+        return Finding(holds: isKnown ? true : nil, fact: fact, words: fact)
     }
 
     private func judge(_ test: Condition.Test) -> Finding {
@@ -41,12 +43,14 @@ package struct Subject: Sendable {
             if let held = findings.first(where: { $0.holds == true }) { return held }
             return Finding(
                 holds: findings.contains { $0.holds == nil } ? nil : false,
+                fact: findings.map(\.fact).joined(separator: ", "),
                 words: findings.map(\.words).joined(separator: "; "))
         case .not(let condition):
             let finding = judge(condition)
+            let facts = finding.fact
             return Finding(
-                holds: finding.holds.map(!),
-                words: finding.holds == true ? "\(finding.words), which 'not' excludes" : finding.words)
+                holds: finding.holds.map(!), fact: facts,
+                words: finding.holds == true ? "\(facts), which 'not' excludes" : facts)
         case .set(let wanted):
             return Finding(isSet == wanted, found: isSet ? "it is a set" : "it is no set", wanted: "set: \(wanted)")
         case .count(let interval, let written):
@@ -77,17 +81,17 @@ package struct Subject: Sendable {
     /// What must be true of each picture of a set.
     private func judgePictures(_ test: Condition.Test) -> Finding {
         var isKnown = true
-        var last = Finding(holds: true, words: "")
+        var last = Finding(holds: true, fact: "", words: "")
         for picture in pictures {
             let finding = judge(test, of: picture.facts)
             if finding.holds == false {
                 return isSet
-                    ? Finding(holds: false, words: "'\(picture.name.printable)': \(finding.words)") : finding
+                    ? finding.of(picture.name) : finding
             }
             isKnown = isKnown && finding.holds == true
             last = finding
         }
-        return Finding(holds: isKnown ? true : nil, words: last.words)
+        return Finding(holds: isKnown ? true : nil, fact: last.fact, words: last.words)
     }
 
     private func judge(_ test: Condition.Test, of facts: SourceFacts) -> Finding {
@@ -102,7 +106,7 @@ package struct Subject: Sendable {
                 case .transparent: isTransparent
                 }
             let words = found.map { "\(flag.rawValue) is \($0)" } ?? "\(flag.rawValue) is not known yet"
-            return Finding(holds: found.map { $0 == wanted }, words: words)
+            return Finding(holds: found.map { $0 == wanted }, fact: words, words: words)
         case .format(let formats):
             return Finding(
                 formats.contains(facts.format), found: "format is \(facts.format.rawValue)",
@@ -122,7 +126,7 @@ package struct Subject: Sendable {
                 }
             let found = measure == .ratio ? RatioUnit.written(number) : CountUnit.written(number)
             return Finding(interval.contains(number), found: "\(measure.rawValue) is \(found)", wanted: written)
-        case .path, .set, .count, .any, .not: return Finding(holds: nil, words: "")
+        case .path, .set, .count, .any, .not: return Finding(holds: nil, fact: "", words: "")
         }
     }
 }
@@ -131,12 +135,20 @@ package struct Subject: Sendable {
 package struct Finding: Hashable, Sendable {
     /// Nil if only the pixels could say it.
     package let holds: Bool?
-    /// What was found, and if that is not enough what is expected.
+    /// What was found.
+    let fact: String
+    /// The same, and if that is not enough what is expected.
     package let words: String
 
-    init(holds: Bool?, words: String) { (self.holds, self.words) = (holds, words) }
+    init(holds: Bool?, fact: String, words: String) { (self.holds, self.fact, self.words) = (holds, fact, words) }
 
     fileprivate init(_ holds: Bool, found: String, wanted: String) {
-        self.init(holds: holds, words: holds ? found : "\(found), expected \(wanted)")
+        self.init(holds: holds, fact: found, words: holds ? found : "\(found), expected \(wanted)")
+    }
+
+    /// The same of a member of a set.
+    fileprivate func of(_ member: BytePath) -> Finding {
+        let name = "'\(member.printable)': "
+        return Finding(holds: holds, fact: name + fact, words: name + words)
     }
 }

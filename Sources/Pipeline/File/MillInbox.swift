@@ -28,6 +28,8 @@ package struct MillInbox: Sendable {
     package let allowed: AllowedFormats
     /// The actions on warnings that differ from those of the pipeline.
     package let policy: WarningPolicy
+    /// Values for the parameters of the pipeline.
+    package let given: GivenParameters
     /// It has workers of its own.
     package let isolates: Bool
     /// Nil if everything is kept.
@@ -66,6 +68,7 @@ struct InboxGroup: ParameterGroup {
     let limits: LimitOverrides
     let allowed: AllowedFormats
     let policy: WarningPolicy
+    let given: GivenParameters
     let isolates: Bool
     let keepDone, keepFailed: Retention?
     let onSuccess, onFailure, onPause: HookSettings?
@@ -123,6 +126,9 @@ struct InboxGroup: ParameterGroup {
             "policy", WarningPolicy(),
             "The action on each warning, ignore, warn or fail, if it differs from the pipeline's, such as { upscaled: fail }."
         )
+        given = p.optional(
+            "set", GivenParameters(),
+            "Values for the parameters of the pipeline, such as { side: 100 }; a point is written as \"30% 70%\".")
         isolates = p.optional(
             "isolate", false,
             "Gives the inbox worker processes of its own, which meet no picture of another inbox. Idle ones count within 'workers' too; they start when it has work, and end when it has none or another inbox needs their place."
@@ -177,7 +183,7 @@ struct InboxGroup: ParameterGroup {
             incompleteAfter: incompleteAfter,
             zeroByteAfter: zeroByteAfter,
             setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits,
-            allowed: allowed, policy: policy, isolates: isolates, keepDone: keepDone,
+            allowed: allowed, policy: policy, given: given, isolates: isolates, keepDone: keepDone,
             keepFailed: keepFailed,
             onSuccess: onSuccess, onFailure: onFailure, onPause: onPause,
             position: position)

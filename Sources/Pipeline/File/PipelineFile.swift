@@ -32,9 +32,13 @@ package struct PipelineFile: Sendable {
     package let policy: WarningPolicy
     /// What must be true of every source; nil if anything may come.
     package let requirement: Condition?
+    /// Its parameters, with the values that they have here.
+    package let settings: [ParameterSetting]
+    /// The values that were given for them, by name.
+    package let given: [String: String]
     /// Every asset that the stages name, in the order of the text.
     package let assets: [AssetReference]
-    /// All that is written, as one text that is the same however it is laid out.
+    /// All that is written, as one text that is the same however it is laid out and whatever values are given.
     package let canonical: String
     /// The same of all that counts for every rendition.
     package let sharedCanonical: String
@@ -43,12 +47,20 @@ package struct PipelineFile: Sendable {
     /// - Parameters:
     ///   - text: the YAML.
     ///   - file: the name to show in messages; its last part without extension names the pipeline.
+    ///   - given: values of parameters, by name.
     ///   - catalogue: the stages that it may name.
     /// - Throws: every mistake at once.
-    package init(text: String, file: String, catalogue: StageCatalogue) throws(Diagnostics) {
-        let (root, problems) = readYAML(text)
+    package init(
+        text: String, file: String, given: [String: String] = [:], catalogue: StageCatalogue
+    ) throws(Diagnostics) {
+        let (written, problems) = readYAML(text)
         var log = ReadingLog(catalogue: catalogue)
         for problem in problems { log.problem(problem.position, problem.message) }
+        let (root, settings) = Self.filled(written, given, &log)
+        // Whatever has a wrong value would be one more mistake.
+        guard log.problems.count == problems.count else {
+            throw Diagnostics(file: file, text: text, items: log.problems)
+        }
         let group = root.flatMap { Parameters.read(PipelineGroup.self, from: $0, owner: "the pipeline", &log) }
         guard let group, log.problems.isEmpty else {
             let mixedUp = root.flatMap { MillFile.standsInstead(of: $0) }.map {
@@ -67,15 +79,37 @@ package struct PipelineFile: Sendable {
         limits = group.limits
         policy = group.policy
         requirement = group.requirement
+        (self.settings, self.given) = (settings, given)
         assets = log.assets
-        canonical = root?.canonical ?? ""
-        sharedCanonical = root?.canonical(without: ["renditions", "limits", "policy", "require"]) ?? ""
+        canonical = written?.canonical ?? ""
+        sharedCanonical = root?.canonical(without: ["renditions", "limits", "policy", "require", "parameters"]) ?? ""
+    }
+
+    /// The file with the values of its parameters in place.
+    private static func filled(
+        _ root: YAMLNode?, _ given: [String: String], _ log: inout ReadingLog
+    ) -> (root: YAMLNode?, [ParameterSetting]) {
+        guard let root else { return (nil, []) }
+        let (rest, entry) = root.taking("parameters")
+        let declared = entry.flatMap { PipelineParameterList.read($0.value, &log) }
+        if let entry, declared == nil {
+            log.problem(
+                entry.value.position,
+                "'parameters' expects \(PipelineParameterList.expectation), found \(entry.value.found)")
+        }
+        let place = entry?.keyPosition ?? root.position
+        let substitution = ParameterSubstitution(declared?.parameters ?? [], given, at: place, &log)
+        return (substitution.applied(to: rest, &log), substitution.settings)
     }
 
     /// The assets that a pipeline names, whatever else is wrong with it, in the order of the text.
-    package static func assets(in text: String, catalogue: StageCatalogue) -> [AssetReference] {
+    package static func assets(
+        in text: String, given: [String: String] = [:], catalogue: StageCatalogue
+    ) -> [AssetReference] {
         var log = ReadingLog(catalogue: catalogue)
-        _ = readYAML(text).root.flatMap { Parameters.read(PipelineGroup.self, from: $0, owner: "the pipeline", &log) }
+        _ = filled(readYAML(text).root, given, &log).root.flatMap {
+            Parameters.read(PipelineGroup.self, from: $0, owner: "the pipeline", &log)
+        }
         return log.assets
     }
 
@@ -136,6 +170,8 @@ struct PipelineGroup: ParameterGroup {
     let limits: LimitOverrides
     let policy: WarningPolicy
     let requirement: Condition?
+    /// Taken out of the file before all else is read, since that has their values.
+    let parameters: PipelineParameterList
 
     init(_ p: inout Parameters) {
         source = p.optional(
@@ -159,9 +195,15 @@ struct PipelineGroup: ParameterGroup {
         )
         requirement = p.optional(
             "require",
-            "What must be true of every source, such as { width: \">= 1200\" }; others fail. Default: nothing.")
+            "What must be true of every source, such as { width: \">= 1200\" }; others fail. Default: anything may come."
+        )
+        parameters = p.optional(
+            "parameters", PipelineParameterList(parameters: []),
+            "Values that are left open, such as { side: { type: length, default: 64 } }, and used as \"${side}\".")
         checkNames(&p)
-        SetRules(kind: source, shared: stages.uses, renditions: renditions.renditions).check(&p)
+        SetRules(
+            kind: source, shared: stages.uses, renditions: renditions.renditions, requirement: requirement
+        ).check(&p)
         for use in stages.uses {
             for field in use.stage.texts.flatMap(\.emptyBeforeRenditions) {
                 p.problem(
@@ -186,6 +228,7 @@ struct PipelineGroup: ParameterGroup {
     /// Two renditions that would write one name are a mistake of the file.
     private func checkNames(_ p: inout Parameters) {
         var owners: [Name: [(title: String, rendition: Rendition)]] = [:]
+        var tries = 50_000
         // A size may tell two names apart, which only the plan knows.
         for rendition in namedRenditions where rendition.hasKnownName && rendition.layout == .plain {
             guard !rendition.template.namesSize || rendition.width != nil else { continue }
@@ -196,7 +239,7 @@ struct PipelineGroup: ParameterGroup {
                 let title = "'\(rendition.title)'" + (rendition.scales.count > 1 ? " at scale \(scale)" : "")
                 let others = owners[name, default: []]
                 owners[name, default: []].append((title, rendition))
-                let other = others.last { Condition.exclusion(rendition.condition, $0.rendition.condition) == .never }
+                let other = others.last { mayBeMadeTogether(rendition, $0.rendition, &tries) }
                 guard let other else { continue }
                 // Said of the entry already.
                 if isOne(rendition, other.rendition), rendition.width != other.rendition.width { continue }
@@ -205,6 +248,13 @@ struct PipelineGroup: ParameterGroup {
                     "\(clash(of: rendition, named: title, with: other)); \(advice(rendition, other.rendition))")
             }
         }
+    }
+
+    private func mayBeMadeTogether(_ one: Rendition, _ other: Rendition, _ tries: inout Int) -> Bool {
+        let conditions = [one.condition, other.condition].compactMap(\.self)
+        if conditions.isEmpty { return true }
+        guard tries > 0 else { return false }
+        return Condition.sharedSource(of: conditions, isSet: source == .set, tries: &tries) != nil
     }
 
     private func clash(

@@ -97,7 +97,7 @@ struct RenditionGroup: ParameterGroup {
         layout = p.optional(
             "layout", .plain, "`freedesktop`: named and marked so that file managers take it for their own thumbnail.")
         let isSaved = p.has("save") && p.understood("save") || file.map { !$0.parts.contains(.ext) } ?? false
-        hasKnownName = isSaved && p.understood("file", "scale", "widths", "layout")
+        hasKnownName = isSaved && p.understood("file", "scale", "widths", "layout", "when")
         checkScales(&p)
         checkWidths(&p)
         checkLayout(&p)

@@ -10,6 +10,7 @@ struct SetRules {
     let kind: SourceKind
     let shared: [StageUse]
     let renditions: [Rendition]
+    let requirement: Condition?
 
     /// Notes every stage that is in the wrong place.
     func check(_ p: inout Parameters) {
@@ -23,11 +24,14 @@ struct SetRules {
 
     /// The members would all have to be decoded before the set is planned.
     private func refuseLooking(_ p: inout Parameters) {
-        let uses = (shared + renditions.flatMap(\.stages)).map { ($0.position, $0.condition) }
-        for (position, condition) in uses + renditions.map({ ($0.position, $0.condition) })
-        where condition?.needsPixels == true {
-            p.problem(position: position, "'transparent' is not looked for in sets; use 'alpha'")
+        let message = "'transparent' is not looked for in sets; use 'alpha'"
+        for use in shared + renditions.flatMap(\.stages) where use.condition?.needsPixels == true {
+            p.problem(position: use.position, message)
         }
+        for rendition in renditions where rendition.condition?.needsPixels == true {
+            p.problem(position: rendition.position, message)
+        }
+        if requirement?.needsPixels == true { p.problem(at: "require", message) }
     }
 
     private func refuseJoining(_ p: inout Parameters) {

@@ -61,6 +61,17 @@ package struct PathPattern: Hashable, Sendable {
         return texts.flatMap { text in rests.map { Array(pattern[..<open]) + text + $0 } }
     }
 
+    /// A path that it matches.
+    var example: String {
+        let parts = choices.first ?? []
+        return parts.map { part in
+            switch part {
+            case .name(let name): name.text.replacing("*", with: "x").replacing("?", with: "x")
+            case .anyFolders: "x"
+            }
+        }.joined(separator: "/")
+    }
+
     /// Whether the pattern means this file or folder itself, whatever it says of the folders above it.
     /// - Parameter path: the names from the folder down.
     package func matches(_ path: ArraySlice<[UInt8]>, isFolder: Bool) -> Bool {

@@ -39,6 +39,8 @@ package struct ReadingLog: Sendable {
     let isTrial: Bool
     /// The parameters of a stage are read.
     private(set) var isWithinStage = false
+    /// How many conditions the present one is in, with itself.
+    var conditionDepth = 0
 
     init(catalogue: StageCatalogue, isTrial: Bool = false) { (self.catalogue, self.isTrial) = (catalogue, isTrial) }
 
@@ -53,7 +55,7 @@ package struct ReadingLog: Sendable {
     /// An empty log for another reading at the same place, in which misspelt keys are read as what they probably mean.
     var trial: ReadingLog {
         var log = ReadingLog(catalogue: catalogue, isTrial: true)
-        log.isWithinStage = isWithinStage
+        (log.isWithinStage, log.conditionDepth) = (isWithinStage, conditionDepth)
         return log
     }
 

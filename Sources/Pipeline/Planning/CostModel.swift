@@ -61,24 +61,29 @@ package struct CostModel {
 
     /// Bytes of memory that the worker needs at most to look at the picture for the stages of a path that measure it: all
     /// pixels are decoded, however small the renditions are, and the last one that measures sees what those before it
-    /// make of them. 0 if none does; without stages, it is looked at as it is decoded.
+    /// make of them. 0 if none does.
     func looking(along path: [PlannedStage]) -> Int {
-        let last = path.lastIndex { $0.stage.needsMeasurement }
-        guard last != nil || path.isEmpty else { return 0 }
+        guard let last = path.lastIndex(where: { $0.stage.needsMeasurement }) else { return 0 }
+        let before = HeldPictures.held(by: path[..<last], isInputHeld: true)
+        let rows = HeldPictures.rows(of: [path[last].input, path[last].input], in: path[last])
+        let seen = last == 0 ? 0 : path[last].input.bytes
+        let work = max(decodingAll, [before.peak, seen, rows].reduce(decoded.bytes, saturating))
+        let drawing = Self.drawing(by: Array(path[..<last]))
+        return saturating(Self.base, Self.withAssets(assets, [keptAssets, drawing].reduce(work, saturating)))
+    }
+
+    /// The same to look at the picture as it is decoded.
+    var lookingAtAll: Int { saturating(Self.base, Self.withAssets(assets, decodingAll)) }
+
+    /// Bytes while all pixels are decoded into memory.
+    private var decodingAll: Int {
         let whole = decoded.bytes
         // As the decoder delivers it, and upright in the colors that stages work in, unless that changes nothing.
         let isDelivered = source.isUnpackedAtOnce || source.isReadOutOfOrder || source.format.declaration.deliversWhole
         let isCopied = isConverted || source.orientation > 1 || !source.isUnpackedAtOnce
         let pictures = saturating(isDelivered ? delivered(decoded.size) : 0, isCopied ? whole : 0)
         // More rows than usual, since what is held is made of them as they come.
-        let decoding = [decoder(shrink: 1), decodedRows(decoded.size, 640)].reduce(pictures, saturating)
-        guard let last else { return saturating(Self.base, Self.withAssets(assets, saturating(whole, decoding))) }
-        let before = HeldPictures.held(by: path[..<last], isInputHeld: true)
-        let rows = HeldPictures.rows(of: [path[last].input, path[last].input], in: path[last])
-        let seen = last == 0 ? 0 : path[last].input.bytes
-        let work = max(decoding, [before.peak, seen, rows].reduce(whole, saturating))
-        let drawing = Self.drawing(by: Array(path[..<last]))
-        return saturating(Self.base, Self.withAssets(assets, [keptAssets, drawing].reduce(work, saturating)))
+        return [decoder(shrink: 1), decodedRows(decoded.size, 640)].reduce(pictures, saturating)
     }
 
     /// The most at any time: while the source is decoded, while that is made which all renditions begin with, or while

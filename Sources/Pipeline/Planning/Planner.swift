@@ -46,7 +46,8 @@ package struct Planner: Sendable {
     /// Some stage must see the picture before all sizes are known.
     package var needsMeasurement: Bool {
         let own = renditions.flatMap { places($0.value.stages, rendition: $0.index) }
-        return (places(pipeline.stages, rendition: nil) + own).contains { $0.use.stage.needsMeasurement }
+        return !renditions.isEmpty
+            && (places(pipeline.stages, rendition: nil) + own).contains { $0.use.stage.needsMeasurement }
     }
 
     /// The renditions that apply, with their places in the pipeline.
@@ -123,7 +124,7 @@ package struct Planner: Sendable {
     package func planLook(at source: SourceFacts, pixelsPerPoint: Int) throws(PlanFailure) -> SourcePlan {
         try checkLimits(source, loadsAllFrames: false)
         let decoded = geometry(of: source, frames: 1, pixelsPerPoint: pixelsPerPoint)
-        return plan(source, decoded, [], [], isMeasured: true)
+        return plan(source, decoded, [], [], isMeasured: true, isLookedAt: true)
     }
 
     /// A vector picture with as many pixels to a point as a rendition's scale; nil if that is its own size, or it is
@@ -143,10 +144,12 @@ package struct Planner: Sendable {
     }
 
     /// The plan of renditions that are made of one decoded picture.
-    /// - Parameter isMeasured: the pixels are looked at first.
+    /// - Parameters:
+    ///   - isMeasured: the pixels are looked at first, by stages that measure.
+    ///   - isLookedAt: they are looked at, and that is all.
     private func plan(
         _ source: SourceFacts, _ decoded: PictureInfo, _ shared: [PlannedStage], _ renditions: [RenditionPlan],
-        isMeasured: Bool
+        isMeasured: Bool, isLookedAt: Bool = false
     ) -> SourcePlan {
         let base = shared.last?.output ?? decoded
         let scalesAtOnce =
@@ -158,13 +161,14 @@ package struct Planner: Sendable {
             source: source, load: load, decoded: decoded, shared: shared, sharing: sharing,
             renditions: renditions, assets: Array(assets.values))
         let paths = isMeasured ? [shared] + renditions.map { shared + $0.steps } : []
-        let looking = paths.map(cost.looking).max() ?? 0
+        let looking = isLookedAt ? cost.lookingAtAll : paths.map(cost.looking).max() ?? 0
         var plan = SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, sharing: sharing,
             renditions: renditions,
             memory: max(cost.memory, looking), keptAssets: cost.keptAssets,
             time: TimeBound(limits, pixelSeconds: cost.seconds),
-            warnings: nothingApplies + sourceWarnings(source) + renditions.compactMap { depthReduced($0, source) }
+            warnings: (renditions.isEmpty ? nothingApplies : sourceWarnings(source))
+                + renditions.compactMap { depthReduced($0, source) }
                 + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)
                 .filter { $0.code != .upscaled || load.enlargement == 1 })
         plan.making = cost.making

@@ -45,7 +45,7 @@ extension Planner {
             geometry(of: $0.facts, frames: 1, pixelsPerPoint: SourceName($0.name).pixelsPerPoint)
         }
 
-        let uses = places(pipeline.stages, rendition: nil)
+        let uses = self.renditions.isEmpty ? [] : places(pipeline.stages, rendition: nil)
         let join = uses.firstIndex { $0.use.isJoining }
         let before = try memberSteps(
             uses[..<(join ?? uses.count)], before: join.map { uses[$0].use }, from: starts, scale: 1,

@@ -147,7 +147,7 @@ extension TextTemplate: ParameterValue {
     private init(text: String, parts: [Part]) { (self.text, self.parts) = (text, parts) }
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> TextTemplate? {
-        guard let text = node.text, !node.isNull else { return nil }
+        guard let text = node.template ?? node.text, !node.isNull else { return nil }
         do throws(NameTemplateError) {
             return try TextTemplate(text)
         } catch {

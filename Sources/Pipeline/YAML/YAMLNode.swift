@@ -21,6 +21,8 @@ package struct YAMLNode: Sendable {
 
     package let content: Content
     package let position: Position
+    /// The text for who reads fields in braces, if parameters have put braces into it that are none.
+    var template: String?
 
     /// The text unquoted, at a place that it is not written at.
     init(text: String, position: Position) { self.init(content: .scalar(text, quoted: false), position: position) }

@@ -16,6 +16,12 @@ struct YAMLSlip {
             self.init(position: place, remedy: "indent with spaces, not with tabs")
             return
         }
+        if let column = Self.unquotedParameter(in: here) {
+            self.init(
+                position: Position(line: place.line, column: column),
+                remedy: "a parameter in braces needs quotes: \"\(Self.text(of: here, from: column))\"")
+            return
+        }
         // An unquoted # begins a comment, so that the parser notices only in a later line.
         for number in [place.line, place.line - 1] {
             guard let column = Self.value(in: line(number), beginningWith: ["#"]) else { continue }
@@ -65,6 +71,24 @@ struct YAMLSlip {
 
     private static func value(in line: [Character], beginningWith first: Set<Character>) -> Int? {
         values(in: line, beginningWith: first).first
+    }
+
+    /// The column of the value that has the first `${` outside of quotes.
+    private static func unquotedParameter(in line: [Character]) -> Int? {
+        var quote: Character?
+        var start = 0
+        for (index, character) in line.enumerated() {
+            if let open = quote {
+                if character == open { quote = nil }
+            } else if character == "\"" || character == "'" {
+                quote = character
+            } else if character == "$", line.indices.contains(index + 1), line[index + 1] == "{" {
+                return start + 1
+            } else if [" ", "[", "{", ","].contains(character) {
+                start = index + 1
+            }
+        }
+        return nil
     }
 
     /// The last quote that begins a value and has no partner in its line.

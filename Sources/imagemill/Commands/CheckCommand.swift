@@ -24,6 +24,9 @@ struct CheckCommand: RenderingCommand {
     var json = false
 
     @OptionGroup
+    var parameters: ParameterOptions
+
+    @OptionGroup
     var color: ColorOption
 
     func workerCount(for preparation: Void) -> Int { 1 }
@@ -58,8 +61,9 @@ struct CheckCommand: RenderingCommand {
         at path: String, text: String, workers: WorkerPool
     ) async throws -> (sentence: String, warnings: [String]) {
         var findings = CheckFindings()
-        let loaded = try findings.value { try LoadedPipeline(path: path, text: text) }
-        try await checkContents(at: path, text, loaded, limits: Limits(), workers, &findings)
+        let loaded = try findings.value { try LoadedPipeline(path: path, text: text, given: parameters.given) }
+        try await checkContents(
+            at: path, text, given: parameters.given, loaded, limits: Limits(), workers, &findings)
         guard let loaded, findings.isEmpty else { throw findings.error }
         let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
         let unended = loaded.file.renditions.compactMap(\.file).filter { !$0.hasExtension }
@@ -71,8 +75,8 @@ struct CheckCommand: RenderingCommand {
 
     /// Looks for mistakes that only a worker finds, in a pipeline that may have others.
     private func checkContents(
-        at path: String, _ text: String, _ loaded: LoadedPipeline?, limits: Limits, _ workers: WorkerPool,
-        _ findings: inout CheckFindings
+        at path: String, _ text: String, given: [String: String], _ loaded: LoadedPipeline?, limits: Limits,
+        _ workers: WorkerPool, _ findings: inout CheckFindings
     ) async throws {
         var found: Diagnostics?
         do {
@@ -81,7 +85,7 @@ struct CheckCommand: RenderingCommand {
             found = mistakes
         }
         // That ends with the first mistake; each asset by itself shows all.
-        let mistakes = try await LoadedPipeline.assetMistakes(path: path, text: text) {
+        let mistakes = try await LoadedPipeline.assetMistakes(path: path, text: text, given: given) {
             try await checkAssets(of: $0, limits: limits, workers: workers)
         }
         if !mistakes.isEmpty { found = Diagnostics(file: path, text: text, items: mistakes) }
@@ -135,16 +139,20 @@ struct CheckCommand: RenderingCommand {
     ) async throws {
         let limits = file.limits(memory: Machine.memory / 2)
         let named =
-            file.inboxes.map { ($0.pipeline, $0.limits(within: limits)) } + file.otherPipelines.map { ($0, limits) }
-        var seen: Set<BytePath> = []
-        for (written, limits) in named {
+            file.inboxes.map { ($0.pipeline, $0.given, $0.limits(within: limits)) }
+            + file.otherPipelines.map { ($0, GivenParameters(), limits) }
+        var seen: Set<[String]> = []
+        for (written, given, limits) in named {
             let pipeline = written.resolved(beside: BytePath(path))
             // A pipeline that cannot be read is a mistake of the mill file.
-            guard seen.insert(pipeline).inserted, let text = try? LoadedPipeline.text(of: pipeline.text) else {
+            guard seen.insert([pipeline.text, given.written]).inserted,
+                let text = try? LoadedPipeline.text(of: pipeline.text)
+            else {
                 continue
             }
-            let loaded = try? LoadedPipeline(path: pipeline.text, text: text)
-            try await checkContents(at: pipeline.text, text, loaded, limits: limits, workers, &findings)
+            let loaded = try? LoadedPipeline(path: pipeline.text, text: text, given: given.values)
+            try await checkContents(
+                at: pipeline.text, text, given: given.values, loaded, limits: limits, workers, &findings)
         }
     }
 

@@ -17,6 +17,9 @@ struct SourceLimitOptions: ParsableArguments {
             valueName: "warning=action,..."), transform: { try WarningPolicy(option: $0) })
     var policy: WarningPolicy?
 
+    @OptionGroup
+    var parameters: ParameterOptions
+
     @Option(help: help("max-pixels"), transform: readOption)
     var maxPixels: Count?
 
@@ -75,7 +78,8 @@ struct SourceLimitOptions: ParsableArguments {
     }
 
     var given: [RunCommand.GivenOption] {
-        [("--allow", allow != nil), ("--policy", policy != nil)] + values.map { ("--" + $0.name, $0.value != nil) }
+        [("--allow", allow != nil), ("--policy", policy != nil), ("--set", !parameters.settings.isEmpty)]
+            + values.map { ("--" + $0.name, $0.value != nil) }
     }
 }
 

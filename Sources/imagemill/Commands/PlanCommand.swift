@@ -58,7 +58,7 @@ struct PlanCommand: RenderingCommand {
         let (pipeline, sample) = (argument.path, argument.others[0])
         try PipelineArgument.refuseMistyped(pipeline)
         do {
-            let loaded = try LoadedPipeline(path: pipeline)
+            let loaded = try LoadedPipeline(path: pipeline, given: limitOptions.source.parameters.given)
             let settings = RenderSettings.looking(
                 loaded, limits: limitOptions.limits, policy: limitOptions.source.policy, measures: sheet != nil)
             let path = RawArguments.paths([sample])[0]
@@ -73,7 +73,7 @@ struct PlanCommand: RenderingCommand {
                 return planned
             }
             if let sheet { printError("wrote \(RawArguments.paths([sheet])[0].printable)") }
-            let table = PlanTable(planned, title: path.printable)
+            let table = PlanTable(planned, of: loaded.file, title: path.printable)
             printOutput(json ? System.json(table.json, pretty: true) + "\n" : table.text)
         } catch let exit as ExitCode {
             throw exit

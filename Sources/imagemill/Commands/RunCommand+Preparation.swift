@@ -118,7 +118,9 @@ extension RunCommand {
         let argument = try PipelineArgument(among: inputs)
         try PipelineArgument.refuseMistyped(argument.path)
         do {
-            return (try LoadedPipeline(path: argument.path), argument.others)
+            return (
+                try LoadedPipeline(path: argument.path, given: limitOptions.source.parameters.given), argument.others
+            )
         } catch {
             throw ExitStatus.explaining(error, reading: argument.path)
         }

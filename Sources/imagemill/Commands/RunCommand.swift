@@ -162,13 +162,17 @@ struct RunCommand: RenderingCommand {
             let summary = outcome.summary
             let isComplete = !summary.interrupted && outcome.obstacle == nil
             let removed = try isComplete ? made.map { try removeStale(preparation, record: record, made: $0) } ?? 0 : 0
-            if isToStandardOutput { try preparation.streams?.giveOutput() }
+            let hasOutput = try isToStandardOutput ? preparation.streams?.giveOutput() ?? true : true
             if outcome.isReported { outcome.finishing { try writePage(preparation) } }
             outcome.finishing {
                 try counted?.write(skipped: summary.unchanged, passedOver: summary.passedOver, isComplete: isComplete)
             }
             try conclude(
                 outcome, removed: removed, preparation, progress: progress, cancellation: cancellation)
+            if !hasOutput, !dryRun {
+                printError("nothing was written: the rendition's 'when' does not hold; `imagemill plan` says why")
+                throw ExitStatus.someFailed
+            }
         } catch let exit as ExitCode {
             throw exit
         } catch {

@@ -70,7 +70,7 @@ struct ShardCommand: RenderingCommand {
         let file = PipelineArgument.file(pipeline)
         try PipelineArgument.refuseMistyped(file)
         do {
-            return try LoadedPipeline(path: file)
+            return try LoadedPipeline(path: file, given: limitOptions.parameters.given)
         } catch {
             throw ExitStatus.explaining(error, reading: file)
         }

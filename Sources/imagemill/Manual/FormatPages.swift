@@ -24,7 +24,7 @@ enum FormatPages {
         list(PipelineFile.descriptions.rendition, in: &page)
         page.heading("Conditions")
         page.paragraph(
-            "What when of a rendition or of a stage asks about the source, and require of every source. All that is named must hold."
+            "They say for which sources a rendition or a stage is used (when), and what every source must be (require). All that is named must hold."
         )
         list(PipelineFile.descriptions.condition, in: &page)
         page.heading("Stages")

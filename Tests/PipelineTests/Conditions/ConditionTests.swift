@@ -73,6 +73,10 @@ import Testing
         ("{ alpha: true }", "alpha is false"), ("{ ratio: \"<= 1\" }", "ratio is 1.778, expected <= 1"),
         ("{ folder: x }", "folder is '2026/logos', expected x"),
         ("{ not: { format: jpeg } }", "format is jpeg, which 'not' excludes"),
+        (
+            "{ not: { width: \">= 100\", not: { format: png } } }",
+            "width is 1920, format is jpeg, which 'not' excludes"
+        ),
         ("{ any: [{ width: 1 }, { height: 1 }] }", "width is 1920, expected 1; height is 1080, expected 1"),
     ])
     func `it says what was found`(text: String, words: String) throws {
@@ -96,7 +100,13 @@ import Testing
     ])
     func `mistakes are said with their place`(text: String, words: String) {
         let found = mistakes("require: \(text)\nrenditions: { a: { save: { format: png } } }\n")
-        #expect(found.contains { $0.hasPrefix(words) }, "\(found)")
+        #expect(found.count == 1 && found[0].hasPrefix(words), "\(found)")
+    }
+
+    @Test func `conditions that are in each other too deeply are a mistake, soon`() {
+        let text = String(repeating: "{ not: ", count: 300) + "{ alpha: true }" + String(repeating: " }", count: 300)
+        let found = mistakes("require: \(text)\nrenditions: { a: { save: { format: png } } }\n")
+        #expect(found.count == 1 && found[0].contains("20 deep"), "\(found)")
     }
 
     @Test func `a comparison without quotes is said to need them`() {
@@ -115,72 +125,56 @@ import Testing
             onePipeline(
                 ["stitch: { direction: vertical }", "sharpen: { when: { transparent: true } }"], head: "source: set"))
         #expect(look.count == 1 && look[0].contains("'transparent' is not looked for in sets"), "\(look)")
+        let need = mistakes(
+            onePipeline(["stitch: { direction: vertical }"], head: "source: set\nrequire: { transparent: true }"))
+        #expect(need.count == 1 && need[0].hasPrefix("2:1 'transparent' is not looked for in sets"), "\(need)")
     }
 
     // MARK: - Conditions that exclude each other
 
     @Test(arguments: [
-        ("{ alpha: true }", "{ alpha: false }", Exclusion.always), ("{ alpha: true }", "{ animated: false }", .never),
-        ("{ transparent: true }", "{ alpha: false }", .always), ("{ format: [png, gif] }", "{ format: jpeg }", .always),
-        ("{ format: [png, gif] }", "{ format: [jpeg, gif] }", .never),
-        ("{ width: \">= 100\" }", "{ width: \"< 100\" }", .always),
-        ("{ width: \">= 100\" }", "{ width: \"<= 100\" }", .never),
-        ("{ orientation: portrait }", "{ ratio: \">= 1\" }", .always),
-        ("{ orientation: [portrait, square] }", "{ orientation: [landscape, square] }", .never),
-        ("{ orientation: landscape }", "{ not: { orientation: landscape } }", .always),
-        ("{ any: [{ alpha: true }, { animated: true }] }", "{ alpha: false, animated: false }", .always),
-        ("{ folder: logos }", "{ not: { folder: logos } }", .always),
-        ("{ folder: logos }", "{ folder: photos }", .unknown),
-        ("{ set: \">= 3\" }", "{ not: { set: \">= 3\" } }", .always),
-        ("{ not: { width: 5 } }", "{ width: \">= 5, <= 5\" }", .always),
+        ("{ alpha: true }", "{ alpha: false }", false), ("{ alpha: true }", "{ animated: false }", true),
+        ("{ transparent: true }", "{ alpha: false }", false), ("{ transparent: false }", "{ alpha: true }", true),
+        ("{ format: [png, gif] }", "{ format: jpeg }", false),
+        ("{ format: [png, gif] }", "{ format: [jpeg, gif] }", true),
+        ("{ format: jpeg }", "{ alpha: true }", false), ("{ format: jpeg }", "{ animated: true }", false),
+        ("{ format: tiff }", "{ not: { format: png } }", true),
+        ("{ not: { format: gif } }", "{ animated: true }", true),
+        ("{ width: \">= 100\" }", "{ width: \"< 100\" }", false),
+        ("{ width: \">= 100\" }", "{ width: \"<= 100\" }", true),
+        ("{ width: \"> 1000\" }", "{ width: \"< 1001\" }", false),
+        ("{ pixels: \">= 4M\" }", "{ width: \"< 1000\", height: \"< 1000\" }", false),
+        ("{ pixels: \">= 4M\" }", "{ width: \"< 1000\", height: \"> 3900\" }", true),
+        ("{ orientation: portrait }", "{ width: \">= 2000\", height: \"< 1500\" }", false),
+        ("{ orientation: portrait }", "{ ratio: \">= 1\" }", false),
+        ("{ ratio: \"> 16:9\" }", "{ ratio: \"< 2\", pixels: \"> 1M\" }", true),
+        ("{ orientation: [portrait, square] }", "{ orientation: [landscape, square] }", true),
+        ("{ orientation: landscape }", "{ not: { orientation: landscape } }", false),
+        ("{ any: [{ alpha: true }, { animated: true }] }", "{ alpha: false, animated: false }", false),
+        ("{ folder: logos }", "{ not: { folder: logos } }", false), ("{ folder: logos }", "{ folder: photos }", false),
+        ("{ name: \"*.png\" }", "{ name: \"a*\" }", false), ("{ name: \"*.png\" }", "{ folder: \"2026/*\" }", true),
+        ("{ name: \"*-{logo,mark}.*\" }", "{ width: \"< 50\" }", true),
+        ("{ not: { width: 5 } }", "{ width: \">= 5, <= 5\" }", false),
     ])
-    func `it is known which exclude each other`(one: String, other: String, expected: Exclusion) throws {
-        #expect(Condition.exclusion(try Self.condition(one), try Self.condition(other)) == expected)
-        #expect(Condition.exclusion(try Self.condition(one), nil) != .always)
+    func `a source is found for which both hold, if there is an ordinary one`(one: String, other: String, both: Bool)
+        throws
+    {
+        let conditions = try [one, other].map(Self.condition)
+        #expect((Self.sharedSource(of: conditions, isSet: false) != nil) == both)
+        for condition in conditions { #expect(Self.sharedSource(of: [condition], isSet: false) != nil) }
     }
 
-    @Test func `conditions that are said to exclude each other never hold together`() throws {
-        var random = SystemRandomNumberGenerator()
-        let leaves = [
-            "alpha: true", "alpha: false", "animated: true", "animated: false", "format: png", "format: [gif, jpeg]",
-            "width: \">= 3\"", "width: \"< 3\"", "height: 2", "height: \"> 2, <= 4\"", "ratio: \">= 1\"",
-            "ratio: \"< 2\"",
-            "orientation: portrait", "orientation: [square, landscape]", "name: \"a*\"", "profile: true",
-        ]
-        func draw(_ depth: Int) -> String {
-            let leaf = "{ \(leaves.randomElement(using: &random)!) }"
-            switch Int.random(in: 0...(depth > 2 ? 0 : 3), using: &random) {
-            case 1: return "{ not: \(draw(depth + 1)) }"
-            case 2: return "{ any: [\(draw(depth + 1)), \(draw(depth + 1))] }"
-            case 3: return "{ not: \(leaf), any: [\(draw(depth + 1))] }"
-            default: return leaf
-            }
+    private static func sharedSource(of conditions: [Condition], isSet: Bool) -> Subject? {
+        var tries = 50_000
+        return Condition.sharedSource(of: conditions, isSet: isSet, tries: &tries)
+    }
+
+    @Test func `sets share what their pictures and their number share`() throws {
+        func isShared(_ one: String, _ other: String) throws -> Bool {
+            Self.sharedSource(of: try [one, other].map(Self.condition), isSet: true) != nil
         }
-        var subjects: [Subject] = []
-        for format in [SourceFormat.png, .gif, .tiff] {
-            for width in 1...5 {
-                for height in 1...5 {
-                    for flags in 0..<8 {
-                        let facts = SourceFacts(
-                            format: format, size: PixelSize(width, height), frames: flags & 1 + 1,
-                            hasAlpha: flags & 2 > 0, hasProfile: flags & 4 > 0)
-                        subjects.append(Subject(picture: facts, path: BytePath(flags == 0 ? "a.x" : "b.x")))
-                    }
-                }
-            }
-        }
-        var counts: [Exclusion: Int] = [:]
-        for _ in 0..<300 {
-            let (one, other) = (draw(0), draw(0))
-            let conditions = try [one, other].map(Self.condition)
-            let exclusion = Condition.exclusion(conditions[0], conditions[1])
-            counts[exclusion, default: 0] += 1
-            if exclusion == .always {
-                let both = subjects.first { subject in conditions.allSatisfy { subject.judge($0).holds == true } }
-                #expect(both == nil, "\(one) and \(other)")
-            }
-        }
-        #expect(counts[.always, default: 0] > 20 && counts[.never, default: 0] > 20, "\(counts)")
+        #expect(try isShared("{ set: \">= 3\" }", "{ width: 5 }") && !isShared("{ set: \"> 3\" }", "{ set: \"< 4\" }"))
+        #expect(try !isShared("{ set: false }", "{ width: 5 }"))
     }
 
     @Test func `renditions that are never made together may share a name`() throws {
@@ -193,7 +187,15 @@ import Testing
         }
         #expect(mistakes(text(", when: { alpha: true }", ", when: { alpha: false }")).isEmpty)
         #expect(mistakes(text(", when: { folder: a }", ", when: { folder: b }")).isEmpty)
-        for other in ["", ", when: { width: 5 }"] {
+        // A misspelt condition is one mistake.
+        #expect(mistakes(text(", when: { alhpa: true }", ", when: { alpha: false }")).count == 1)
+        #expect(
+            mistakes(
+                text(
+                    ", when: { name: \"x*\" }, scale: [1, 2], stages: [ { resize: { width: 5 } } ]",
+                    ", when: { alpha: true }")
+            ).count > 0)
+        for other in ["", ", when: { width: 5 }", ", when: { name: \"*.png\" }"] {
             let found = mistakes(text(", when: { alpha: true }", other))
             #expect(found.count == 1 && found[0].contains("or write 'when' so that never both are made"), "\(found)")
         }
@@ -211,9 +213,10 @@ import Testing
         let facts = SourceFacts(format: .png, size: PixelSize(40, 30))
         let omitted = try #require(file.omitted(for: Subject(picture: facts, path: BytePath("a.png"))))
         #expect(omitted.parts.renditions == [0] && omitted.parts.stages.count == 2)
-        #expect(omitted.omissions.map(\.stage) == ["crop", nil, "sharpen"])
+        #expect(omitted.omissions.map(\.stage) == [nil, "sharpen", "crop"])
         let planner = Planner(pipeline: file, assets: [:], limits: Limits()).leavingOut(omitted.parts)
         let plan = try planner.plan(facts, pixelsPerPoint: 1)
+        #expect(plan.warnings.isEmpty)
         #expect(plan.renditions.map(\.index) == [1] && plan.shared.isEmpty)
         #expect(
             plan.renditions[0].steps.map(\.name) == ["resize"] && plan.renditions[0].output.size == PixelSize(10, 8))

@@ -67,14 +67,50 @@ import Testing
         try await drop.stop(watch)
     }
 
-    @Test func `many copies at once make the renditions of one`() async throws {
+    @Test func `of many copies at once hardly more are made than there are workers`() async throws {
         let drop = try folder("skip")
         let picture = try await SamplePicture.noise(width: 60, height: 50)
         for index in 0..<12 { try drop.drop("\(index).jpg", picture) }
         let watch = try await drop.start()
         try await drop.until("all are done") { (0..<12).allSatisfy { drop.runner.exists("state/done/in/\($0).jpg") } }
         let made = drop.files("out").filter { !$0.hasSuffix(".json") && !$0.contains(".imagemill") }
-        #expect(Set(made.map { $0.prefix { $0 != "." && $0 != "-" } }).count == 1, "\(made)")
+        let sources = Set(made.map { $0.prefix { $0 != "." && $0 != "-" } })
+        // Whether one that is worked on at the same time will be done is not known yet.
+        #expect((1...6).contains(sources.count), "\(made)")
+        try await drop.stop(watch)
+    }
+
+    @Test func `the contents that a name had before do not count, nor a source without renditions`() async throws {
+        let drop = try folder("skip", more: ", originals: delete")
+        let watch = try await drop.start()
+        let pictures = [
+            try await SamplePicture.noise(width: 40, height: 30), try await SamplePicture.noise(width: 41, height: 30),
+        ]
+        var made: [[UInt8]] = []
+        for picture in [pictures[0], pictures[1], pictures[0]] {
+            try drop.drop("a.jpg", picture)
+            try await drop.until("it is done") {
+                !drop.runner.exists("in/a.jpg") && drop.runner.exists("out/a.jpg.json")
+            }
+            try drop.drop("next-\(made.count).jpg", try await SamplePicture.noise(width: 50 + made.count, height: 30))
+            try await drop.until("out/next-\(made.count).jpg.json")
+            made.append(try drop.runner.bytes("out/a.webp"))
+        }
+        #expect(made[0] == made[2] && made[0] != made[1])
+        // Its renditions were removed: it is made again.
+        try FileManager.default.removeItem(atPath: drop.runner.folder.path("out/a.webp"))
+        try drop.drop("a.jpg", pictures[0])
+        try await drop.until("out/a.webp")
+        try await drop.stop(watch)
+    }
+
+    @Test func `an original of which nothing is made is not deleted`() async throws {
+        let drop = try WatchedFolder(inbox: "originals: delete")
+        try drop.runner.folder.write(
+            "renditions: { a: { when: { name: \"logo*\" }, save: { format: png } } }\n", to: "p.yaml")
+        let watch = try await drop.start()
+        try drop.drop("x.jpg", try await SamplePicture.noise(width: 40, height: 30))
+        try await drop.until("state/done/in/x.jpg")
         try await drop.stop(watch)
     }
 }

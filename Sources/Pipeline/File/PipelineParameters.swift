@@ -1,0 +1,298 @@
+// `parameters`: values that a pipeline leaves open, used in it as "${name}".
+
+/// A value that a pipeline leaves open.
+package struct PipelineParameter: Sendable, Equatable {
+    package let name: String
+    package let kind: Kind
+    /// What it is for, in a sentence.
+    package let about: String?
+    let choices: [String]
+    let fallback: YAMLNode
+    let position: Position
+
+    package static func == (one: PipelineParameter, other: PipelineParameter) -> Bool {
+        (one.name, one.kind, one.about) == (other.name, other.kind, other.about)
+            && (one.choices, one.fallback.canonical) == (other.choices, other.fallback.canonical)
+    }
+
+    /// What its values are.
+    package enum Kind: String, ParameterWord {
+        case text, number, length, color, point, file, choice
+    }
+}
+
+/// A parameter with the value that it has.
+package struct ParameterSetting: Sendable, Equatable, Codable {
+    package enum Origin: String, Sendable, Codable, CaseIterable {
+        /// The pipeline's own value.
+        case pipeline
+        /// `--set`, or `set` of an inbox.
+        case set
+    }
+
+    package let name: String
+    /// As a user would write it.
+    package let value: String
+    package let origin: Origin
+}
+
+extension PipelineParameter {
+    /// A value of another kind is noted.
+    /// - Parameter title: what the value is, for messages.
+    /// - Returns: the value as it stands for the parameter.
+    fileprivate func checked(_ node: YAMLNode, _ title: String, _ log: inout ReadingLog) -> YAMLNode {
+        var trial = ReadingLog(catalogue: log.catalogue)
+        let isRight: Bool =
+            switch kind {
+            case .text: String.read(node, &trial) != nil
+            case .number: Double.read(node, &trial) != nil
+            case .length: Length.read(node, &trial) != nil
+            case .color: Color.read(node, &trial) != nil
+            case .point: PointAnchor.read(node, &trial) != nil
+            case .file: node.text.map { !$0.isEmpty && !$0.utf8.contains(0) } ?? false
+            case .choice: choices.isEmpty || node.text.map(choices.contains) ?? false
+            }
+        if !isRight || !trial.problems.isEmpty {
+            let near = kind == .choice ? suggestion(for: node.text ?? "", among: choices) : ""
+            log.problem(node.position, "\(title) expects \(expectation), found \(node.found)\(near)")
+        }
+        // A text that looks like a number stays a text.
+        guard let text = node.text, [.text, .color, .file, .choice].contains(kind) else { return node }
+        return YAMLNode(content: .scalar(text, quoted: true), position: node.position)
+    }
+
+    private var expectation: String {
+        switch kind {
+        case .text: String.expectation
+        case .number: Double.expectation
+        case .length: Length.expectation
+        case .color: Color.expectation
+        case .point: "a point such as { x: 30%, y: 70% }, or 30% 70%"
+        case .file: "the path of a file, relative to the pipeline file"
+        case .choice: "one of \(listed(choices, by: "or"))"
+        }
+    }
+
+    /// A value as it is written in an option or in a mill file.
+    fileprivate func node(_ written: String) -> YAMLNode {
+        let plain = YAMLNode(text: written, position: position)
+        guard kind == .point else { return plain }
+        let sides = written.split(separator: " ").map(String.init)
+        guard sides.count == 2, sides.allSatisfy({ $0.hasSuffix("%") }) else { return plain }
+        let entries = zip(["x", "y"], sides).map {
+            YAMLNode.Entry(key: $0, keyPosition: position, value: YAMLNode(text: $1, position: position))
+        }
+        return YAMLNode(content: .mapping(entries), position: position)
+    }
+}
+
+/// `parameters: { side: { type: length, default: 64 } }`.
+struct PipelineParameterList: ParameterValue {
+    let parameters: [PipelineParameter]
+
+    static var expectation: String { "a mapping from names to parameters" }
+    static var schema: JSONValue {
+        [
+            "type": "object", "additionalProperties": Declaration.mappingSchema(),
+            "propertyNames": ["pattern": "^[A-Za-z][A-Za-z0-9_-]*$"],
+        ]
+    }
+    static var placeholder: PipelineParameterList { PipelineParameterList(parameters: []) }
+    var written: String { "{}" }
+
+    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> PipelineParameterList? {
+        guard case .mapping(let entries) = node.content else { return nil }
+        return PipelineParameterList(parameters: entries.compactMap { parameter($0, &log) })
+    }
+
+    private static func parameter(_ entry: YAMLNode.Entry, _ log: inout ReadingLog) -> PipelineParameter? {
+        let name = entry.key
+        if !name.isParameterName {
+            log.problem(
+                entry.keyPosition, "a parameter is named by letters, digits, '-' and '_', found '\(name)'")
+        }
+        guard let written = Parameters.read(Declaration.self, from: entry.value, owner: "the parameter '\(name)'", &log)
+        else { return nil }
+        let parameter = PipelineParameter(
+            name: name, kind: written.kind, about: written.about, choices: written.choices?.words ?? [],
+            fallback: written.fallback.node, position: entry.keyPosition)
+        let title = "'default' of '\(name)'"
+        let fallback = parameter.checked(written.fallback.node, title, &log)
+        return PipelineParameter(
+            name: name, kind: written.kind, about: written.about, choices: parameter.choices, fallback: fallback,
+            position: entry.keyPosition)
+    }
+
+    private struct Declaration: ParameterGroup {
+        let kind: PipelineParameter.Kind
+        let fallback: AnyValue
+        let about: String?
+        let choices: TextList?
+
+        init(_ p: inout Parameters) {
+            kind = p.required("type", "What its values are.")
+            fallback = p.required("default", "The value if none is given.")
+            about = p.optional("about", "What it is for, in a sentence.")
+            choices = p.optional("choices", "The values of a choice.")
+            if p.has("type"), (kind == .choice) != (choices != nil) {
+                p.problem(
+                    at: "choices",
+                    kind == .choice
+                        ? "a choice needs 'choices', a list of its values" : "only a choice has 'choices'; remove it")
+            }
+        }
+    }
+}
+
+/// A value whose type another one says.
+private struct AnyValue: ParameterValue {
+    let node: YAMLNode
+
+    static var expectation: String { "a value of its type" }
+    static var schema: JSONValue { [:] }
+    static var placeholder: AnyValue { AnyValue(node: YAMLNode(text: "", position: Position(line: 1, column: 1))) }
+    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> AnyValue? { AnyValue(node: node) }
+    var written: String { node.text ?? "" }
+}
+
+/// `[a, b]`.
+private struct TextList: ParameterValue {
+    let words: [String]
+
+    static var expectation: String { "a list of texts" }
+    static var schema: JSONValue { ["type": "array", "items": ["type": ["string", "number"]], "minItems": 1] }
+    static var placeholder: TextList { TextList(words: []) }
+    var written: String { "[" + words.joined(separator: ", ") + "]" }
+
+    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> TextList? {
+        guard case .list(let items) = node.content, !items.isEmpty else { return nil }
+        let words = items.compactMap(\.text)
+        return words.count == items.count ? TextList(words: words) : nil
+    }
+}
+
+extension String {
+    fileprivate var isParameterName: Bool {
+        guard let first, first.isASCII, first.isLetter else { return false }
+        return allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+    }
+}
+
+/// The parameters of a pipeline with their values, and what they are put into.
+struct ParameterSubstitution {
+    private let values: [String: (parameter: PipelineParameter, node: YAMLNode)]
+    let settings: [ParameterSetting]
+
+    /// - Parameters:
+    ///   - given: values that are stronger than the pipeline's own, by name.
+    ///   - place: of `parameters` in the file.
+    init(
+        _ parameters: [PipelineParameter], _ given: [String: String], at place: Position, _ log: inout ReadingLog
+    ) {
+        let names = parameters.map(\.name)
+        for name in given.keys.sorted() where !names.contains(name) {
+            let hint = suggestion(for: name, among: names)
+            let known = names.isEmpty ? "; the pipeline has none" : "; it knows \(listed(names))"
+            log.problem(place, "no parameter is called '\(name)', which has a value\(hint.isEmpty ? known : hint)")
+        }
+        var values: [String: (parameter: PipelineParameter, node: YAMLNode)] = [:]
+        settings = parameters.map { parameter in
+            let written = given[parameter.name]
+            let node =
+                written.map { parameter.checked(parameter.node($0), "the value of '\(parameter.name)'", &log) }
+                ?? parameter.fallback
+            values[parameter.name] = (parameter, node)
+            return ParameterSetting(
+                name: parameter.name, value: written ?? node.flow, origin: written == nil ? .pipeline : .set)
+        }
+        self.values = values
+    }
+
+    /// A node with its parameters replaced.
+    func applied(to node: YAMLNode, _ log: inout ReadingLog) -> YAMLNode {
+        switch node.content {
+        case .scalar(let text, let quoted):
+            guard text.contains("${") else { return node }
+            return applied(to: text, quoted: quoted, node.position, &log)
+        case .list(let items):
+            return YAMLNode(content: .list(items.map { applied(to: $0, &log) }), position: node.position)
+        case .mapping(let entries):
+            return YAMLNode(
+                content: .mapping(entries.map { $0.with(applied(to: $0.value, &log)) }), position: node.position)
+        }
+    }
+
+    private func applied(
+        to text: String, quoted: Bool, _ position: Position, _ log: inout ReadingLog
+    ) -> YAMLNode {
+        var (plain, template) = ("", "")
+        var rest = text[...]
+        while let dollar = rest.firstRange(of: "${") {
+            let before = rest[..<dollar.lowerBound]
+            guard !before.hasSuffix("$") else {
+                // `$${` is written for what is no parameter.
+                plain += before
+                template += before
+                plain.removeLast()
+                template.removeLast()
+                plain += "${"
+                template += "${{"
+                rest = rest[dollar.upperBound...]
+                continue
+            }
+            plain += before
+            template += before
+            guard let close = rest[dollar.upperBound...].firstIndex(of: "}") else {
+                log.problem(position, "'${' has no partner in '\(text)'; write $${ if it is no parameter")
+                return YAMLNode(content: .scalar(text, quoted: quoted), position: position)
+            }
+            let name = String(rest[dollar.upperBound..<close])
+            rest = rest[rest.index(after: close)...]
+            guard let (_, value) = values[name] else {
+                let hint = suggestion(for: name, among: Array(values.keys))
+                let known =
+                    "; \(values.isEmpty ? "declare it in 'parameters'" : "it knows \(listed(values.keys.sorted()))")"
+                log.problem(position, "no parameter is called '\(name)'\(hint.isEmpty ? known : hint)")
+                return YAMLNode(content: .scalar(text, quoted: quoted), position: position)
+            }
+            if plain.isEmpty, template.isEmpty, rest.isEmpty { return value.moved(to: position) }
+            guard let words = value.text else {
+                log.problem(position, "'${\(name)}' is a point, which has a place of its own and none within a text")
+                return YAMLNode(content: .scalar(text, quoted: quoted), position: position)
+            }
+            plain += words
+            template += words.replacing("{", with: "{{").replacing("}", with: "}}")
+        }
+        var node = YAMLNode(content: .scalar(plain + rest, quoted: quoted), position: position)
+        node.template = template + rest
+        return node
+    }
+}
+
+extension YAMLNode {
+    /// The same at another place of the file.
+    fileprivate func moved(to position: Position) -> YAMLNode {
+        switch content {
+        case .scalar(let text, _):
+            var node = YAMLNode(content: content, position: position)
+            node.template = text.replacing("{", with: "{{").replacing("}", with: "}}")
+            return node
+        case .list(let items):
+            return YAMLNode(content: .list(items.map { $0.moved(to: position) }), position: position)
+        case .mapping(let entries):
+            return YAMLNode(
+                content: .mapping(
+                    entries.map { Entry(key: $0.key, keyPosition: position, value: $0.value.moved(to: position)) }),
+                position: position)
+        }
+    }
+
+    /// As it could be written in one line.
+    fileprivate var flow: String {
+        switch content {
+        case .scalar(let text, _): text
+        case .list(let items): "[" + items.map(\.flow).joined(separator: ", ") + "]"
+        case .mapping(let entries): "{ " + entries.map { "\($0.key): \($0.value.flow)" }.joined(separator: ", ") + " }"
+        }
+    }
+}

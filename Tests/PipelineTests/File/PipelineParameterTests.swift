@@ -1,0 +1,113 @@
+// Parameters of a pipeline: declared, given and put in place.
+import Stages
+import Testing
+
+@testable import Pipeline
+
+@Suite struct PipelineParameterTests {
+    private static let head = """
+        parameters:
+          side: { type: length, default: 64, about: "The longest side." }
+          share: { type: number, default: 0.5 }
+          ink: { type: color, default: "#336699" }
+          words: { type: text, default: "{no field} & 5" }
+          focus: { type: point, default: { x: 30%, y: 70% } }
+          mark: { type: file, default: mark.png }
+          kind: { type: choice, choices: [png, jpeg], default: png }
+
+        """
+
+    private static func text(_ stages: String, save: String = "png") -> String {
+        head + "renditions:\n  a:\n    stages:\n      - \(stages)\n    save: { format: \"\(save)\" }\n"
+    }
+
+    private static func file(_ text: String, _ given: [String: String] = [:]) throws(Diagnostics) -> PipelineFile {
+        try PipelineFile(text: text, file: "p.yaml", given: given, catalogue: .all)
+    }
+
+    private static func mistakes(_ text: String, _ given: [String: String] = [:]) -> [String] {
+        do throws(Diagnostics) {
+            _ = try file(text, given)
+            return []
+        } catch {
+            return error.items.map { "\($0.position.line):\($0.position.column) \($0.message)" }
+        }
+    }
+
+    @Test(arguments: [
+        (
+            #"frame: { width: "${side}", height: "${side}", anchor: "${focus}", mode: aspect-fill }"#,
+            "frame: { width: 64, height: 64, anchor: { x: 30%, y: 70% }, mode: aspect-fill }"
+        ),
+        (#"resize: { size: "${side}x${side}>" }"#, #"resize: { size: "64x64>" }"#),
+        (#"border: { width: 4, color: "${ink}" }"#, ##"border: { width: 4, color: "#336699" }"##),
+        (#"opacity: { alpha: "${share}" }"#, "opacity: { alpha: 0.5 }"),
+        (#"overlay: { image: "${mark}" }"#, "overlay: { image: mark.png }"),
+        (#"text: { text: "${words}, {stem} $${" }"#, #"text: { text: "{{no field}} & 5, {stem} $${" }"#),
+        (#"sharpen: { when: { width: ">= ${side}" } }"#, #"sharpen: { when: { width: ">= 64" } }"#),
+    ])
+    func `a value is used as if it was written there`(used: String, written: String) throws {
+        let one = try Self.file(Self.text(used, save: "${kind}"))
+        let other = try Self.file(Self.text(written, save: "png"))
+        let uses = [one, other].map { $0.renditions[0].stages[0] }
+        #expect("\(uses[0].stage)" == "\(uses[1].stage)")
+        #expect("\(uses[0].condition as Any)" == "\(uses[1].condition as Any)")
+        #expect(one.renditions[0].save.format == .png && one.assets.map(\.path) == other.assets.map(\.path))
+    }
+
+    @Test func `a value that is given is stronger, and changes what decides the bytes`() throws {
+        let text = Self.text(#"frame: { width: "${side}", height: "${side}", anchor: "${focus}", mode: aspect-fill }"#)
+        let usual = try Self.file(text)
+        let given = try Self.file(text, ["side": "50%", "focus": "10% 20%"])
+        #expect(usual.canonical == given.canonical)
+        #expect(usual.renditions[0].canonical != given.renditions[0].canonical)
+        #expect(try Self.file(text, ["side": "64"]).renditions[0].canonical == usual.renditions[0].canonical)
+        #expect(given.settings.first == ParameterSetting(name: "side", value: "50%", origin: .set))
+        #expect(usual.settings.map(\.value).contains("{ x: 30%, y: 70% }"))
+        #expect(given.settings.map(\.origin).filter { $0 == .set }.count == 2)
+    }
+
+    @Test(arguments: [
+        (["side": "wide"], "2:3 the value of 'side' expects a length"),
+        (["ink": "blu"], "4:3 the value of 'ink' expects a color"),
+        (["share": "many"], "3:3 the value of 'share' expects a number, found 'many'"),
+        (["focus": "left-ish"], "6:3 the value of 'focus' expects a point such as { x: 30%, y: 70% }, or 30% 70%"),
+        (["kind": "jpg"], "8:3 the value of 'kind' expects one of png or jpeg, found 'jpg'; did you mean 'jpeg'?"),
+        (["sied": "5"], "1:1 no parameter is called 'sied', which has a value; did you mean 'side'?"),
+    ])
+    func `a value of another kind is one mistake, with the place of its parameter`(
+        given: [String: String], words: String
+    ) {
+        let found = Self.mistakes(Self.text(#"border: { width: "${side}", color: "${ink}" }"#), given)
+        #expect(found.count == 1 && found[0].hasPrefix(words), "\(found)")
+    }
+
+    @Test(arguments: [
+        (#"border: { width: "${sied}" }"#, "no parameter is called 'sied'; did you mean 'side'?"),
+        (#"border: { width: "${side" }"#, "'${' has no partner in '${side'; write $${ if it is no parameter"),
+        ("border: { width: ${side} }", #"a parameter in braces needs quotes: "${side}""#),
+        (
+            #"text: { text: "at ${focus}" }"#,
+            "'${focus}' is a point, which has a place of its own and none within a text"
+        ),
+        (#"border: { width: "${ink}" }"#, "'width' expects"),
+    ])
+    func `a use that cannot be is said with its place`(use: String, words: String) {
+        let found = Self.mistakes(Self.text(use))
+        #expect(found.count == 1 && found[0].hasPrefix("12:") && found[0].contains(words), "\(found)")
+    }
+
+    @Test(arguments: [
+        ("parameters: 5", "'parameters' expects a mapping from names to parameters, found '5'"),
+        ("parameters: { a: { type: text } }", "the parameter 'a' needs 'default'"),
+        ("parameters: { a: { type: length, default: wide } }", "'default' of 'a' expects a length"),
+        ("parameters: { 1a: { type: text, default: x } }", "a parameter is named by letters, digits, '-' and '_'"),
+        ("parameters: { a: { type: choice, default: x } }", "a choice needs 'choices', a list of its values"),
+        ("parameters: { a: { type: text, default: x, choices: [x] } }", "only a choice has 'choices'; remove it"),
+        ("parameters: { a: { type: size, default: x } }", "expected one of text, number, length"),
+    ])
+    func `a declaration that cannot be is said`(head: String, words: String) {
+        let found = Self.mistakes(head + "\nrenditions: { a: { save: { format: png } } }\n")
+        #expect(found.count == 1 && found[0].contains(words), "\(found)")
+    }
+}

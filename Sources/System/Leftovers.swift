@@ -1,4 +1,5 @@
-// Temporary files whose removal failed, and is tried again.
+// Temporary files that could not be removed, or not get their names again, which is tried once more.
+import Glibc
 package import Pipeline
 import Synchronization
 
@@ -8,6 +9,8 @@ package enum Leftovers {
     private struct Name {
         let name: BytePath
         let folder: Directory
+        /// The name that it gets again if nothing has that by then; nil if it is to be removed.
+        var former: BytePath?
         var attempts = 0
     }
 
@@ -20,7 +23,13 @@ package enum Leftovers {
     /// Removes a file, now or as soon as that is possible.
     package static func remove(_ name: BytePath, in folder: Directory) { remove(Name(name: name, folder: folder)) }
 
-    /// Retries the removals that failed. May hang with a file system; a call meanwhile retries what came since.
+    /// Gives a file its former name again, now or as soon as that is possible. It is removed if something else has that
+    /// name by then.
+    package static func putBack(_ name: BytePath, as former: BytePath, in folder: Directory) {
+        remove(Name(name: name, folder: folder, former: former))
+    }
+
+    /// Retries what failed. May hang with a file system; a call meanwhile retries what came since.
     package static func removeAll() {
         let found = names.withLock { names in
             defer { names = [] }
@@ -31,12 +40,25 @@ package enum Leftovers {
 
     private static func remove(_ name: Name) {
         do throws(SystemError) {
-            try name.folder.remove(name.name)
+            if let former = name.former {
+                try giveBack(name.name, as: former, in: name.folder)
+            } else {
+                try name.folder.remove(name.name)
+            }
         } catch {
             guard !error.isAbsence, name.attempts < mostAttempts else { return }
             var name = name
             name.attempts += 1
             names.withLock { if $0.count < limit { $0.append(name) } }
+        }
+    }
+
+    private static func giveBack(_ name: BytePath, as former: BytePath, in folder: Directory) throws(SystemError) {
+        do throws(SystemError) {
+            try folder.move(name, to: folder, as: former)
+        } catch {
+            guard error.code == EEXIST else { throw error }
+            try folder.remove(name)
         }
     }
 }

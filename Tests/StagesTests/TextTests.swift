@@ -39,7 +39,7 @@ struct TextTests {
             _ = try PipelineFile(text: pipeline, file: "t.yaml", catalogue: .all)
             #expect(mistake == nil)
         } catch {
-            let found = (error as? Diagnostics)?.items.map(\.message) ?? ["\(error)"]
+            let found = error.items.map(\.message)
             #expect(mistake.map { words in found.contains { $0.hasPrefix(words) } } == true, "\(found)")
         }
     }

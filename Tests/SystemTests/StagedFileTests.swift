@@ -56,6 +56,30 @@ import Testing
         #expect(try folder.entries() == [])
     }
 
+    @Test(.enabled(if: TestMachine.canForbidRemoval, "no file can be made immutable here"), arguments: [true, false])
+    func `what was put aside gets its name again as soon as that is possible, unless something else has it`(
+        isTaken: Bool
+    ) async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("old", to: ".imagemill-t.old")
+        let (spoil, fix) =
+            TestMachine.isRoot
+            ? ("chattr +i '\(folder.path)/.imagemill-t.old'", "chattr -i '\(folder.path)/.imagemill-t.old'")
+            : ("chmod 555 '\(folder.path)'", "chmod 755 '\(folder.path)'")
+        try #require(try await CommandRunner().shell(spoil).exit == 0)
+        Leftovers.putBack(
+            BytePath(".imagemill-t.old"), as: BytePath("a.webp"), in: try Directory(BytePath(folder.path)))
+        #expect(try folder.entries() == [".imagemill-t.old"])
+        try #require(try await CommandRunner().shell(fix).exit == 0)
+        if isTaken { try folder.write("new", to: "a.webp") }
+        Leftovers.removeAll()
+        #expect(try folder.entries() == ["a.webp"] && folder.text("a.webp") == (isTaken ? "new" : "old"))
+        // What is not there was never put aside.
+        Leftovers.putBack(
+            BytePath(".imagemill-u.old"), as: BytePath("b.webp"), in: try Directory(BytePath(folder.path)))
+        #expect(try folder.entries() == ["a.webp"])
+    }
+
     @Test(arguments: [true, false])
     func `a file that only tries the folder leaves nothing behind even if it is never let go`(unnamed: Bool) throws {
         let folder = try TemporaryFolder()

@@ -124,8 +124,9 @@ final class PublishAttempt {
         guard publication.mayReplace(path, found) else { throw .occupied(path) }
         try refuseFolder(found, path)
         let kept = Self.keptName(newToken())
-        try system { () throws(SystemError) in try rename(path, to: kept, in: folder) }
+        // Noted first: what fails may have happened all the same.
         steps.append(.withdrawn(folder: folder, name: name, kept: kept))
+        try system { () throws(SystemError) in try rename(path, to: kept, in: folder) }
         changedFolders[path.directory] = folder
     }
 
@@ -170,8 +171,7 @@ final class PublishAttempt {
         changedFolders[path.directory] = file.folder
         if !keepsReplaced { return try system { () throws(SystemError) in try file.publish() } }
         // A file that has taken any other name meanwhile is never replaced.
-        if publication.overwrites || publication.replaceable[path] != nil, let kept = try keep(file) {
-            steps.append(.replaced(file, kept: kept))
+        if publication.overwrites || publication.replaceable[path] != nil, try keep(file) {
             return try system { () throws(SystemError) in try file.publish() }
         }
         do throws(SystemError) {
@@ -183,20 +183,21 @@ final class PublishAttempt {
     }
 
     /// Gives the file that is about to be replaced a second name.
-    /// - Returns: that name; nil if nothing is there.
-    private func keep(_ file: StagedFile) throws(PublishTrouble) -> BytePath? {
+    /// - Returns: false if nothing is there.
+    private func keep(_ file: StagedFile) throws(PublishTrouble) -> Bool {
         let (folder, name) = (file.folder, file.destination.lastComponent)
-        guard let found = try system({ () throws(SystemError) in try folder.status(name) }) else { return nil }
+        guard let found = try system({ () throws(SystemError) in try folder.status(name) }) else { return false }
         guard publication.mayReplace(file.destination, found) else { throw .occupied(file.destination) }
         try refuseFolder(found, file.destination)
         let kept = Self.keptName(file.token)
+        steps.append(.replaced(file, kept: kept))
         do throws(SystemError) {
             try folder.link(name, to: folder, as: kept)
         } catch {
             // Not every file system has links, and not every file may be linked.
             try system { () throws(SystemError) in try rename(file.destination, to: kept, in: folder) }
         }
-        return kept
+        return true
     }
 
     /// - Parameter path: from the outbox, for the message: a report does not tell where it was made.
@@ -231,7 +232,7 @@ final class PublishAttempt {
                 restore(file, kept)
                 folders.append(file.folder)
             case .withdrawn(let folder, let name, let kept):
-                putBack(kept, as: name, in: folder)
+                Leftovers.putBack(kept, as: name, in: folder)
                 folders.append(folder)
             }
         }
@@ -243,20 +244,14 @@ final class PublishAttempt {
     private func restore(_ file: StagedFile, _ kept: BytePath) {
         let (folder, name) = (file.folder, file.destination.lastComponent)
         if file.isInPlace {
-            try? file.withdraw(restoring: kept)
+            do throws(SystemError) {
+                try file.withdraw(restoring: kept)
+            } catch {
+                Leftovers.putBack(kept, as: name, in: folder)
+            }
         } else {
             // If the rename did not happen, the old file has both names.
-            putBack(kept, as: name, in: folder)
-        }
-    }
-
-    /// Gives an old file its name again. If something is there, that has taken its place, and the old file is removed:
-    /// nothing else would ever do that.
-    private func putBack(_ kept: BytePath, as name: BytePath, in folder: Directory) {
-        do throws(SystemError) {
-            try folder.move(kept, to: folder, as: name)
-        } catch {
-            if error.code == EEXIST { Leftovers.remove(kept, in: folder) }
+            Leftovers.putBack(kept, as: name, in: folder)
         }
     }
 

@@ -38,7 +38,9 @@ extension PipelineFile {
         func applies(_ condition: Condition?, _ rendition: Rendition?, _ stage: StageUse?) -> Bool {
             guard let finding = condition.map(subject.judge), finding.holds != true else { return true }
             isKnown = isKnown && finding.holds == false
-            omissions.append(Omission(rendition: rendition?.title, stage: stage?.name, reason: finding.words))
+            let omission = Omission(rendition: rendition?.title, stage: stage?.name, reason: finding.words)
+            // Several formats of one rendition have the same to say.
+            if !omissions.contains(omission) { omissions.append(omission) }
             return false
         }
         func omit(_ uses: [StageUse], _ rendition: (index: Int, value: Rendition)?) {

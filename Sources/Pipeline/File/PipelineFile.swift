@@ -150,7 +150,12 @@ package struct PipelineFile: Sendable {
             definitions = definitions.merging([part.name: part.type.mappingSchema(catalogue: catalogue)])
         }
         guard case .object(let body) = PipelineGroup.mappingSchema(catalogue: catalogue) else { return head }
-        return head.merging(body).merging(["$defs": definitions])
+        let use: JSONValue = [
+            "type": "string", "pattern": "\\$\\{[A-Za-z][A-Za-z0-9_-]*\\}", "description": "A parameter, in quotes.",
+        ]
+        return head.merging(body).merging([
+            "$defs": definitions.takingParameters.merging(["parameter-use": use])
+        ])
     }
 }
 

@@ -41,6 +41,47 @@ extension JSONValue: Encodable {
 }
 
 extension JSONValue {
+    /// Schemas whose plain values may be parameters of a pipeline as well.
+    var takingParameters: JSONValue {
+        switch self {
+        case .object(var members):
+            for (key, value) in members {
+                guard key == "properties", case .object(let properties) = value else {
+                    members[key] = value.takingParameters
+                    continue
+                }
+                members[key] = .object(
+                    Dictionary(
+                        uniqueKeysWithValues: properties.map { name, value in
+                            // The format tells the options apart that an editor offers beside it.
+                            (name, name == "format" ? value : value.takingParameters.orParameter)
+                        }))
+            }
+            return .object(members)
+        case .array(let items): return .array(items.map(\.takingParameters))
+        default: return self
+        }
+    }
+
+    /// The schema of a value that may be a parameter, if it is a plain one that is not any text.
+    private var orParameter: JSONValue {
+        guard isPlainValue, case .object(var members) = self else { return self }
+        var whole = members.filter { $0.key == "default" }
+        whole["description"] = members.removeValue(forKey: "description")
+        whole["anyOf"] = [.object(members), ["$ref": "#/$defs/parameter-use"]]
+        return .object(whole)
+    }
+
+    private var isPlainValue: Bool {
+        guard case .object(let members) = self else { return false }
+        if case .array(let branches)? = members["anyOf"] { return branches.allSatisfy(\.isPlainValue) }
+        switch members["type"] {
+        case "integer", "number", "boolean": return true
+        case "string": return members["pattern"] != nil
+        default: return members["enum"] != nil
+        }
+    }
+
     /// The schema of a mapping with one more property.
     func adding(property: String, _ schema: JSONValue) -> JSONValue {
         guard case .object(let members) = self, let properties = members["properties"] else { return self }

@@ -68,7 +68,7 @@ struct CheckCommand: RenderingCommand {
         let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
         let unended = loaded.file.renditions.compactMap(\.file).filter { !$0.hasExtension }
         return (
-            "\(counted(files, "file")) for each picture",
+            "\(loaded.file.hasConditions ? "up to " : "")\(counted(files, "file")) for each picture",
             unended.map { "'\($0.text)' gives names without an extension; end it with '.{ext}'" }
         )
     }

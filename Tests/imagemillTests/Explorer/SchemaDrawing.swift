@@ -50,7 +50,8 @@ struct SchemaDrawing {
         }
         if let constant = schema["const"]?.text { return .text(constant) }
         if let words = schema["enum"]?.list { return .text(random.pick(words.compactMap(\.text))) }
-        if let branches = schema["anyOf"]?.list ?? schema["oneOf"]?.list {
+        if let all = schema["anyOf"]?.list ?? schema["oneOf"]?.list {
+            let branches = all.filter { $0["$ref"]?.text != "#/$defs/parameter-use" }
             return try draw(key, random.pick(branches), depth: depth, &random)
         }
         switch schema["type"]?.text ?? schema["type"]?.list?.first?.text {

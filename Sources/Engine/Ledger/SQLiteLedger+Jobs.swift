@@ -97,7 +97,7 @@ extension SQLiteLedger {
             guard try Bool.fetchOne(held, arguments: [id, lease.token]) == true else { return nil }
             let same = try database.cachedStatement(sql: Self.sameContents)
             let other = try Data.fetchOne(same, arguments: [job.inbox, digest, job.recipe, id])
-            // What was dropped under its name before has other renditions by now.
+            // Earlier contents of this path have been replaced in the outbox.
             try database.cachedStatement(
                 sql: "UPDATE jobs SET contents = NULL WHERE inbox = ? AND path = ? AND contents <> ?"
             ).execute(arguments: [job.inbox, job.path.blob, digest])

@@ -53,7 +53,7 @@ package final class MemoryJobStore: JobStore, NameStore {
             guard contents.records[lease.job.id]?.hold?.token == lease.token else { return nil }
             let job = lease.job
             let key = Contents.SourceContents(inbox: job.inbox, recipe: job.recipe, digest: digest)
-            // What came under its name before has other renditions by now.
+            // Earlier contents of this path have been replaced in the outbox.
             for old in contents.known.keys where old.inbox == job.inbox && old.digest != digest {
                 contents.known[old]?.removeAll { contents.records[$0]?.job.path == job.path }
             }
@@ -217,7 +217,7 @@ private struct Inbox {
 }
 
 private struct Contents {
-    /// What makes two sources the same to an inbox.
+    /// The key by which an inbox finds sources with the same bytes.
     struct SourceContents: Hashable {
         let inbox, recipe, digest: String
     }

@@ -263,7 +263,7 @@ package struct FailedFolder: Sendable {
         return true
     }
 
-    /// Whether two files have the same bytes.
+    /// Returns true if two files have the same bytes.
     private static func isSame(
         _ one: BytePath, in folder: Directory, _ other: BytePath, in another: Directory
     ) throws(SystemError) -> Bool {

@@ -213,7 +213,7 @@ package final class JobRunner {
         }
     }
 
-    /// Whether another source of the inbox had the same bytes, so that this one is done without renditions.
+    /// Returns true if another source of the inbox had the same bytes, so that this one is done without renditions.
     /// - Throws: `Failure` if that is one, `StoreError`.
     private func isSkipped(_ attempt: Attempt, _ opened: OpenedInput, at site: any JobSite) throws -> Bool {
         let route = attempt.route
@@ -229,7 +229,7 @@ package final class JobRunner {
         // Dropped again, it is no copy of another one.
         if route.duplicates == .fail, isOwn { return false }
         guard try hasRenditions(other, of: attempt) else { return false }
-        // What it has under its own name may be of other contents.
+        // Its own renditions may be of other contents, and would stay.
         if try !isOwn && !route.allocator.ownNames(of: site.owner(of: attempt.job)).isEmpty { return false }
         let message = "'\(other.printable)' had the same bytes"
         guard route.duplicates == .skip else { throw Failure(.duplicate, stage: "read", message) }
@@ -245,7 +245,7 @@ package final class JobRunner {
         return true
     }
 
-    /// Whether renditions of another source of the inbox are there, and all of them.
+    /// Returns true if all renditions of another source of the inbox are in the outbox.
     private func hasRenditions(_ path: BytePath, of attempt: Attempt) throws -> Bool {
         let owner = BytePath(attempt.job.inbox).appending(path)
         let names = try maker.onFiles { () throws(Failure) in try attempt.route.allocator.wholeNames(of: owner) }

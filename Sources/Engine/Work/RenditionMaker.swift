@@ -190,7 +190,7 @@ func planned<Value>(_ work: () throws(PlanFailure) -> Value) throws(Failure) -> 
     }
 }
 
-/// What would be made of a source.
+/// The plan for a source, with the names of its renditions.
 package struct PlannedWork: Sendable {
     package let plan: SourcePlan
     /// In the order of the plan's renditions.

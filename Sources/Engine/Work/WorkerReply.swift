@@ -63,7 +63,7 @@ struct WorkerReply {
         return facts
     }
 
-    /// Whether a pixel of the picture is not opaque.
+    /// Returns true if a pixel of the picture is not opaque.
     /// - Throws: `Failure`, `WorkerLoss`.
     func isTransparent() throws -> Bool {
         guard case .transparent(let isTransparent) = reply else { throw try unexpected() }

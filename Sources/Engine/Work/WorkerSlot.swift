@@ -162,7 +162,7 @@ final class WorkerSlot {
         }
     }
 
-    /// Whether a pixel of the source of the last probe is not opaque.
+    /// Returns true if a pixel of the source of the last probe is not opaque.
     func isTransparent(_ known: Known, within time: TimeBound, memory: ReservedMemory) throws -> Bool {
         try ask(.findTransparency(pipeline: known.number), within: time, growth: memory.growth) {
             try $0.isTransparent()

@@ -1,6 +1,6 @@
 // `when:` and `require:`, what must be true of a source.
 
-/// What must be true of a source: all that is named.
+/// Requirements on a source, all of which must hold.
 package struct Condition: ParameterMapping, Hashable {
     package let tests: [Test]
 
@@ -19,7 +19,7 @@ package struct Condition: ParameterMapping, Hashable {
         case not(Condition)
     }
 
-    /// What a picture has or has not.
+    /// A property that a picture has or has not.
     package enum Flag: String, CaseIterable, Sendable {
         case alpha, transparent, animated, profile
     }

@@ -57,7 +57,7 @@ extension PipelineFile {
                 parts.omit(rendition: index)
             }
         }
-        // For nobody, they are not asked.
+        // Without renditions, shared stages are not run.
         if !isEmpty || !isKnown { omit(stages, nil) }
         return isKnown ? (parts, omissions) : nil
     }

@@ -80,7 +80,7 @@ import Testing
         try await drop.stop(watch)
     }
 
-    @Test func `the contents that a name had before do not count, nor a source without renditions`() async throws {
+    @Test func `earlier contents of a name do not count, nor a source whose renditions were removed`() async throws {
         let drop = try folder("skip", more: ", originals: delete")
         let watch = try await drop.start()
         let pictures = [

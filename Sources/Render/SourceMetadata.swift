@@ -28,7 +28,8 @@ struct SourceMetadata {
     init(_ opened: Image, png: PNGFacts, own: Statements, unread: String?) throws(VipsError) {
         // libvips reads no blocks after the pixels, where ImageMagick puts them, and none of hexadecimal digits.
         let known = Set(MetadataBlock.allCases.filter { opened.has($0.field) })
-        let (missing, texts) = png.blocks(without: known, unpacked: Self.unpacked(opened))
+        let unpacked = Self.unpacked(opened)
+        let (missing, texts) = png.blocks(without: known, unpacked: unpacked)
         let image =
             missing.isEmpty
             ? opened
@@ -55,7 +56,7 @@ struct SourceMetadata {
         if exif.rights.copyright != nil, !tags.contains("Copyright") { unwritable.insert("Copyright") }
         blocks = MetadataBlocks(
             found, telling: telling.subtracting(isTechnical ? [.exif] : []), texts: texts,
-            own: own.merged(over: Self.statements(texts, image)),
+            own: own.merged(over: Self.statements(texts, unpacked)),
             description: Self.isUnwritable(Self.description, of: image) ? own.caption : image.string(Self.description),
             unwritable: unwritable.sorted())
     }
@@ -64,9 +65,10 @@ struct SourceMetadata {
     var statements: Statements { blocks.statements }
 
     /// The statements in the texts of a PNG. Compressed ones are taken from libvips.
-    private static func statements(_ texts: [PNGText], _ image: Image) -> Statements {
-        let unpacked = unpacked(image)
-        return Statements(
+    private static func statements(
+        _ texts: [PNGText], _ unpacked: [(keyword: String, text: String)]
+    ) -> Statements {
+        Statements(
             pngTexts: texts.compactMap { text in
                 (text.text ?? unpacked.first { $0.keyword == text.keyword }?.text).map { (text.keyword, $0) }
             })

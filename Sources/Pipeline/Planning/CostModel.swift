@@ -7,7 +7,18 @@ package struct CostModel {
     let shared: [PlannedStage]
     let sharing: Sharing
     let renditions: [RenditionPlan]
-    var assets: [AssetFacts] = []
+    let assets: [AssetFacts]
+    /// Of all renditions.
+    private let steps: [PlannedStage]
+
+    init(
+        source: SourceFacts, load: LoadPlan, decoded: PictureInfo, shared: [PlannedStage], sharing: Sharing,
+        renditions: [RenditionPlan], assets: [AssetFacts] = []
+    ) {
+        (self.source, self.load, self.decoded) = (source, load, decoded)
+        (self.shared, self.sharing, self.renditions, self.assets) = (shared, sharing, renditions, assets)
+        steps = shared + renditions.flatMap(\.steps)
+    }
 
     /// The memory that a worker needs before it has any picture: libraries, tables, buffers of lines, and `keptMemory`.
     package static let base = libraries + keptMemory
@@ -56,8 +67,6 @@ package struct CostModel {
 
     /// Bytes of assets that the worker keeps.
     var keptAssets: Int { Self.keptAssets(assets, by: steps) }
-
-    private var steps: [PlannedStage] { shared + renditions.flatMap(\.steps) }
 
     /// Bytes of memory that the worker needs at most to look at the picture for the stages of a path that measure it: all
     /// pixels are decoded, however small the renditions are, and the last one that measures sees what those before it

@@ -5,9 +5,9 @@ package import Pipeline
 package enum Request: Codable, Sendable {
     /// Keep a pipeline for the jobs to come. Beside it: each asset, in the order of `assets`. Answer: `assets`.
     case prepare(PipelineMessage)
-    /// Read a header, that of a page if one is asked for, and keep the source open; with `words`, also what metadata say
-    /// in words. Beside it: the source. Answer: `facts`.
-    case probe(SourceFormat, page: Int? = nil, words: Bool = false)
+    /// Read a header, that of a page if one is asked for, and what is wanted of the metadata, and keep the source open.
+    /// Beside it: the source. Answer: `facts`.
+    case probe(SourceFormat, page: Int? = nil, wanted: WantedMetadata = WantedMetadata())
     /// Look at the source of the last probe, or at a set, for stages whose plan depends on what is in the picture.
     /// Answer: `measured`.
     case measure(RenderMessage)
@@ -23,6 +23,16 @@ package enum Request: Codable, Sendable {
     case member
 }
 
+/// The metadata that facts are to have.
+package struct WantedMetadata: Codable, Sendable {
+    /// What they say in words that texts can show.
+    package var words = false
+    /// These fields.
+    package var fields: [MetadataField] = []
+
+    package init(words: Bool = false, fields: [MetadataField] = []) { (self.words, self.fields) = (words, fields) }
+}
+
 package struct PipelineMessage: Codable, Sendable {
     /// Tells pipelines apart in the messages that follow.
     package let id: Int
@@ -30,6 +40,8 @@ package struct PipelineMessage: Codable, Sendable {
     package let text: String
     /// Values of parameters.
     private let settings: [Setting]
+    /// Values of one picture's metadata, if it is the pipeline for that.
+    package let ofPicture: [MetadataValue]
     /// Each asset once.
     package let assets: [AssetMessage]
     /// The first pipeline decides the kind of the worker; the others are of the same.
@@ -37,12 +49,13 @@ package struct PipelineMessage: Codable, Sendable {
     package let limits: Limits
 
     package init(
-        id: Int, name: String, text: String, given: [String: String] = [:], assets: [AssetMessage],
-        kind: WorkerKind = WorkerKind(), limits: Limits
+        id: Int, name: String, text: String, given: [String: String] = [:], ofPicture: [MetadataValue] = [],
+        assets: [AssetMessage], kind: WorkerKind = WorkerKind(), limits: Limits
     ) {
         self.id = id
         self.name = name
         self.text = text
+        self.ofPicture = ofPicture
         settings = given.sorted { $0.key < $1.key }.map { Setting(name: $0.key, value: $0.value) }
         self.assets = assets
         self.kind = kind

@@ -1,5 +1,6 @@
 // The source in the worker: its descriptor, what its header says, and the picture that was opened to read it.
 import CLinux
+import Messages
 import Pipeline
 import Stages
 import System
@@ -15,8 +16,10 @@ final class ProbedSource {
     /// - Parameters:
     ///   - page: the one to read, from 1. If the file has fewer, the facts are of its first page, and say how many it
     ///     has.
-    ///   - words: whether the facts are to have what the metadata say in words.
-    init(_ file: OpenFile, format: SourceFormat, page: Int? = nil, words: Bool = false) throws {
+    ///   - wanted: of the metadata, for the facts.
+    init(
+        _ file: OpenFile, format: SourceFormat, page: Int? = nil, wanted: WantedMetadata = WantedMetadata()
+    ) throws {
         self.file = file
         let structure = format.declaration.structure
         let refusal = try file.structureForDecoding { try? structure.refusal(of: page ?? 1, in: $0) }
@@ -34,8 +37,10 @@ final class ProbedSource {
         facts.bytes = try file.status().bytes
         facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
         facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
-        if words {
-            facts.words = PictureWords(try Self.metadata(of: picture.image, in: file, facts).statements)
+        if wanted.words || !wanted.fields.isEmpty {
+            let metadata = try Self.metadata(of: picture.image, in: file, facts)
+            if wanted.words { facts.words = PictureWords(metadata.statements) }
+            if !wanted.fields.isEmpty { facts.metadata = metadata.values(of: wanted.fields, in: facts) }
         }
         self.facts = facts
         unread = picture

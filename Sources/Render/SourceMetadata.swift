@@ -64,6 +64,11 @@ struct SourceMetadata {
     /// The statements of all blocks and texts together.
     var statements: Statements { blocks.statements }
 
+    /// What fields that were asked for say.
+    func values(of fields: [MetadataField], in facts: SourceFacts) -> [MetadataValue] {
+        blocks.values(of: fields, in: facts)
+    }
+
     /// The statements in the texts of a PNG. Compressed ones are taken from libvips.
     private static func statements(
         _ texts: [PNGText], _ unpacked: [(keyword: String, text: String)]

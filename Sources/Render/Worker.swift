@@ -84,8 +84,8 @@ private struct WorkerState {
         case .tryReading(let format): return reply { worker in .readable(try worker.tryReading(format)) }
         case _ where !sandbox.isEntered:
             return .failed(Failure(.internal, stage: "read", "the worker was not given a pipeline"))
-        case .probe(let format, let page, let words):
-            return reply { worker in .facts(try worker.probe(format, page: page, words: words, files)) }
+        case .probe(let format, let page, let wanted):
+            return reply { worker in .facts(try worker.probe(format, page: page, wanted: wanted, files)) }
         case .measure(let message): return reply { worker in .measured(try worker.measure(message, member)) }
         case .findTransparency(let number):
             return reply { worker in .transparent(try worker.findTransparency(number)) }
@@ -105,12 +105,15 @@ private struct WorkerState {
         }
         guard files.count == message.assets.count,
             let file = try? PipelineFile(
-                text: message.text, file: message.name, given: message.given, catalogue: .complete)
+                text: message.text, file: message.name, given: message.given, ofPicture: message.ofPicture,
+                catalogue: .complete)
         else { return .failed(Failure(.internal, stage: "read", "the worker does not understand the pipeline")) }
         for format in Set(file.renditions.map(\.save.format)).subtracting(savable) {
             if let words = CodecTrial.trouble(saving: format) { return .cannotSave(format, words) }
             savable.insert(format)
         }
+        // One picture's pipeline makes room for the next one's.
+        pipelines[message.id] = nil
         let assets = AssetStore()
         for (index, asset) in message.assets.enumerated() {
             do {
@@ -138,7 +141,7 @@ private struct WorkerState {
     }
 
     private mutating func probe(
-        _ format: SourceFormat, page: Int?, words: Bool, _ files: [OpenFile]
+        _ format: SourceFormat, page: Int?, wanted: WantedMetadata, _ files: [OpenFile]
     ) throws -> SourceFacts {
         source = nil
         guard kind.reads(format) else {
@@ -147,7 +150,7 @@ private struct WorkerState {
         guard let file = files.first, files.count == 1 else {
             throw Failure(.internal, stage: "read", "a request came without its source")
         }
-        let probed = try ProbedSource(file, format: format, page: page, words: words)
+        let probed = try ProbedSource(file, format: format, page: page, wanted: wanted)
         source = probed
         // Memory that an earlier picture has left is not counted for one that needs much less, nor for one that needs more:
         // its blocks are larger than those that were freed.

@@ -10,8 +10,8 @@ struct PlanTable {
     private let settings: [ParameterSetting]
     private let title: String
 
-    init(_ planned: PlannedWork, of pipeline: PipelineFile, title: String) {
-        settings = pipeline.settings
+    init(_ planned: PlannedWork, title: String) {
+        settings = planned.parameters
         (plan, names, omissions) = (planned.plan, planned.names, planned.omissions)
         self.title = title
     }
@@ -89,7 +89,7 @@ struct PlanTable {
     }
 
     private func row(_ setting: ParameterSetting) -> String {
-        "  \(padded(setting.name, width))  \(setting.value)\(setting.origin == .set ? "  (set)" : "")"
+        "  \(padded(setting.name, width))  \(setting.value)\(setting.origin == .pipeline ? "" : "  (\(setting.origin.rawValue))")"
     }
 
     private func row(_ omission: Omission) -> String {

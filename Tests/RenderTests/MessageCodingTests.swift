@@ -13,6 +13,7 @@ import Testing
         facts.page = 3
         facts.bytes = .max
         facts.words = PictureWords(title: "t", copyright: "c")
+        facts.metadata = [MetadataValue(MetadataField("iptc:Headline")!, "h")]
         return facts
     }()
 
@@ -38,7 +39,9 @@ import Testing
                         AssetMessage(path: "a.ttf", content: .font),
                     ],
                     kind: WorkerKind(drawsText: true, format: .svg, modules: [.heif], inbox: "shop"), limits: Limits())),
-            .probe(.jpeg), .probe(.tiff, page: 2, words: true), .tryReading(.svg), .member,
+            .probe(.jpeg),
+            .probe(.tiff, page: 2, wanted: WantedMetadata(words: true, fields: [MetadataField("xmp:dc:title")!])),
+            .tryReading(.svg), .member,
             .findTransparency(pipeline: 3),
             .measure(RenderMessage(pipeline: 1, source: .picture(pixelsPerPoint: 2))),
             .render(

@@ -67,6 +67,11 @@ package final class PipelineCache: Sendable {
         self.keys = keys
     }
 
+    /// The same cache for the pipeline that has values of one picture.
+    func with(_ pipeline: LoadedPipeline) -> PipelineCache {
+        PipelineCache(cache, pipeline, isolatedInbox: isolatedInbox)
+    }
+
     /// The keys of a source's renditions, in the order of a plan.
     /// - Parameter own: what else of the source decides their bytes, by name.
     func keys(source digest: String, pixelsPerPoint: Int, own: [(String, String)]) -> [CacheKey] {

@@ -13,6 +13,8 @@ package struct LoadedPipeline: Sendable {
     let installedFonts: String?
     private let path: String
     private let token = Token()
+    /// It has values of one picture.
+    let isOfPicture: Bool
 
     /// Where the file is, for whoever reads it later from elsewhere.
     var absolutePath: BytePath { FileSystem.absolute(BytePath(path)) ?? BytePath(path) }
@@ -135,9 +137,63 @@ package struct LoadedPipeline: Sendable {
         guard problems.isEmpty, case .success(let file) = read else {
             throw Diagnostics(file: path, text: text, items: problems)
         }
-        (self.file, self.path, self.assets) = (file, path, assets)
+        self.init(file, path, assets)
+    }
+
+    /// - Parameter general: the pipeline for all pictures, if it is that of one.
+    private init(_ file: PipelineFile, _ path: String, _ assets: [OpenedAsset], for general: LoadedPipeline? = nil) {
+        (self.file, self.path, self.assets, isOfPicture) = (file, path, assets, general != nil)
         let readsFonts = file.drawsText || assets.contains { $0.message.format?.isVector == true }
-        installedFonts = readsFonts ? InstalledFonts.digest() : nil
+        installedFonts = readsFonts ? general?.installedFonts ?? InstalledFonts.digest() : nil
+    }
+
+    /// The pipeline with values that a picture's metadata have for its parameters.
+    /// - Throws: `Failure` if it cannot be followed with these.
+    func with(_ values: [MetadataValue]) throws(Failure) -> LoadedPipeline {
+        let file: PipelineFile
+        do throws(Diagnostics) {
+            file = try PipelineFile(
+                text: self.file.text, file: path, given: self.file.given, ofPicture: values, catalogue: .all)
+        } catch {
+            throw Self.badParameters(error)
+        }
+        var assets: [OpenedAsset] = []
+        for reference in file.assets
+        where !assets.contains(where: { $0.reference.path == reference.path && $0.reference.kind == reference.kind }) {
+            let known = self.assets.first {
+                $0.reference.path == reference.path && $0.reference.kind == reference.kind
+            }
+            if let known { assets.append(known) } else { assets.append(try assetOfPicture(reference)) }
+        }
+        return LoadedPipeline(file, path, assets, for: self)
+    }
+
+    /// Opens a file that a stranger names: it must be beside the pipeline file, or in a folder there.
+    private func assetOfPicture(_ reference: AssetReference) throws(Failure) -> OpenedAsset {
+        let path = BytePath(reference.path)
+        let isOutside =
+            path.bytes.first == UInt8(ascii: "/")
+            || path.bytes.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
+        guard !isOutside else {
+            throw Failure(
+                .badParameters, stage: "plan",
+                "expected a file in the pipeline's folder or below, found '\(path.printable)'")
+        }
+        do throws(Failure) {
+            return try Self.open(reference, beside: BytePath(self.path))
+        } catch {
+            throw Failure(
+                .badParameters, stage: "plan", "the asset '\(path.printable)' cannot be used: \(error.message)",
+                detail: error.detail)
+        }
+    }
+
+    /// What is wrong with a picture's values, of which nobody has a line to look at.
+    static func badParameters(_ mistakes: Diagnostics) -> Failure {
+        Failure(
+            .badParameters, stage: "plan",
+            mistakes.items.first?.message ?? "the values of its parameters cannot be used",
+            detail: mistakes.items.dropFirst().map(\.message).joined(separator: "\n"))
     }
 
     /// The mistakes in the contents of the assets that a pipeline names, whatever else is wrong with it. Each asset is
@@ -266,8 +322,8 @@ package struct LoadedPipeline: Sendable {
 
     func message(id: Int, kind: WorkerKind, limits: Limits) -> PipelineMessage {
         PipelineMessage(
-            id: id, name: path, text: file.text, given: file.given, assets: assets.map(\.message), kind: kind,
-            limits: limits)
+            id: id, name: path, text: file.text, given: file.given, ofPicture: file.ofPicture,
+            assets: assets.map(\.message), kind: kind, limits: limits)
     }
 
     /// The renditions that cannot be saved, because this system's libvips lacks an encoder.

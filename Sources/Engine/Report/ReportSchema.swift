@@ -90,7 +90,8 @@ package enum ReportSchema {
             "parameters": [
                 "type": "array",
                 "items": object(["name": text, "value": text, "origin": words(ParameterSetting.Origin.self)]),
-                "description": "The parameters of the pipeline: `pipeline` is its own value, `set` one that was given.",
+                "description":
+                    "The parameters of the pipeline: `pipeline` is its own value, `metadata` one of the picture's, `set` one that was given.",
             ],
             "failed-before": [
                 "type": "string",

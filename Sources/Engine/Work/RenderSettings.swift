@@ -5,7 +5,7 @@ package import System
 
 /// The settings of rendering: what is made of sources, within which bounds, and where it goes.
 package struct RenderSettings: Sendable {
-    package let pipeline: LoadedPipeline
+    package private(set) var pipeline: LoadedPipeline
     /// Those of the run or the inbox, as far as the pipeline does not lower them.
     package let limits: Limits
     /// The pipeline's, for what the run or the inbox leaves open.
@@ -39,6 +39,14 @@ package struct RenderSettings: Sendable {
         self.overwrites = overwrites
         self.memory = memory
         self.cancellation = cancellation
+    }
+
+    /// The same for the pipeline that has values of one picture.
+    func with(_ pipeline: LoadedPipeline) -> RenderSettings {
+        var settings = self
+        settings.pipeline = pipeline
+        settings.cache = cache?.with(pipeline)
+        return settings
     }
 
     /// The kind of worker that sources of these formats need.

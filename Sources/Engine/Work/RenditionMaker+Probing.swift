@@ -9,7 +9,7 @@ extension RenditionMaker {
         case .picture(let picture):
             // A set has no metadata of its own that a text could say.
             let words = task.settings.pipeline.file.texts.contains(where: \.needsMetadata)
-            return .picture(try probe(picture, of: task, words: words), task.source.name)
+            return .picture(try probe(picture, of: task, WantedMetadata(words: words)), task.source.name)
         case .set(let set):
             var members: [MemberFacts] = []
             var failed = FailedMembers()
@@ -48,11 +48,13 @@ extension RenditionMaker {
         }
     }
 
-    private func probe(_ opened: OpenedSource, of task: SourceTask, words: Bool = false) throws -> SourceFacts {
+    func probe(
+        _ opened: OpenedSource, of task: SourceTask, _ wanted: WantedMetadata = WantedMetadata()
+    ) throws -> SourceFacts {
         let settings = task.settings
         do {
             let facts = try settings.memory.holding(task.isAlone ? settings.memory.total : 0) {
-                try worker.slot.facts(of: opened, page: settings.pipeline.file.page, words: words, settings.limits)
+                try worker.slot.facts(of: opened, page: settings.pipeline.file.page, wanted: wanted, settings.limits)
             }
             try opened.checkStructure(facts, settings.limits)
             return facts

@@ -10,6 +10,8 @@ package final class RenditionMaker {
     package let worker: WorkerLoan
     /// Planners of pipelines whose sources may all be in the cache, so that no worker is needed.
     private var cachePlanners: [ObjectIdentifier: CachePlanner] = [:]
+    /// The last pipeline with values of a picture, and the one that it was made of. The next one may have the same.
+    var pipelineOfPicture: (made: LoadedPipeline, of: LoadedPipeline)?
     /// Makes the names of staged files distinct.
     let token: String
     var staged = 0
@@ -40,8 +42,13 @@ package final class RenditionMaker {
 
     /// The pipeline as a worker for sources of these formats knows it. What the worker says of its assets is kept for
     /// the cache.
-    private func prepared(_ settings: RenderSettings, _ formats: [SourceFormat]) throws -> WorkerSlot.Known {
-        let known = try worker.prepared(settings, formats)
+    func prepared(_ settings: RenderSettings, _ formats: [SourceFormat]) throws -> WorkerSlot.Known {
+        let known: WorkerSlot.Known
+        do {
+            known = try worker.prepared(settings, formats)
+        } catch let mistakes as Diagnostics where settings.pipeline.isOfPicture {
+            throw LoadedPipeline.badParameters(mistakes)
+        }
         if let cache = settings.cache, cachePlanners[settings.pipeline.identity] == nil {
             keep(known.planner, for: settings.pipeline)
             cache.remember(known.assets)
@@ -66,12 +73,12 @@ package final class RenditionMaker {
     /// - Throws: `Failure` if the source cannot be planned.
     package func plan(_ source: SourceFile, _ settings: RenderSettings) throws -> PlannedWork {
         let opened = try OpenedInput(source, limits: settings.limits)
-        let task = SourceTask(source: source, opened: opened, settings: settings)
-        let known = try prepared(settings, opened.formats)
-        let (applied, texts, measurements) = try readably(opened) {
+        let (task, known, applied, texts, measurements) = try readably(opened) {
+            let task = try resolved(SourceTask(source: source, opened: opened, settings: settings))
+            let known = try prepared(task.settings, opened.formats)
             let applied = try self.applied(to: probe(task), known, task)
             let texts = try self.texts(on: applied.input, of: task)
-            return (applied, texts, try self.measurements(of: applied, texts, known, task).0)
+            return (task, known, applied, texts, try self.measurements(of: applied, texts, known, task).0)
         }
         let input = applied.input
         let plan = try planned { () throws(PlanFailure) in
@@ -83,7 +90,7 @@ package final class RenditionMaker {
         return PlannedWork(
             plan: plan.with(warnings: warnings),
             names: try planned { () throws(PlanFailure) in try plan.names(for: naming, version: 1) },
-            omissions: applied.omissions)
+            omissions: applied.omissions, parameters: task.settings.pipeline.file.settings)
     }
 
     /// Makes all renditions of a source.
@@ -105,9 +112,11 @@ package final class RenditionMaker {
         _ work: inout SourceWork, _ task: SourceTask, names choose: NameChoice,
         beforeRendering: (_ pixels: Int, _ time: TimeBound) -> Void
     ) throws -> [StagedFile] {
-        let (opened, settings) = (task.opened, task.settings)
-        if settings.cancellation.isRaised { throw Cancelled() }
+        if task.settings.cancellation.isRaised { throw Cancelled() }
         var clock = Stopwatch()
+        let task = try resolved(task)
+        let (opened, settings) = (task.opened, task.settings)
+        work.report.parameters = settings.pipeline.file.settings.isEmpty ? nil : settings.pipeline.file.settings
         if let cached = try cachedOutputs(&work, task, names: choose) { return cached }
         let known = try prepared(settings, opened.formats)
         try FaultPoint.passOutput(.afterWorkerStart)
@@ -197,4 +206,6 @@ package struct PlannedWork: Sendable {
     package let names: [RenditionName]
     /// The parts of the pipeline that do not apply.
     package let omissions: [Omission]
+    /// Its parameters, with the values that they have for the source.
+    package let parameters: [ParameterSetting]
 }

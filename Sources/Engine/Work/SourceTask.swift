@@ -5,7 +5,7 @@ import Pipeline
 struct SourceTask {
     let source: SourceFile
     let opened: OpenedInput
-    let settings: RenderSettings
+    var settings: RenderSettings
     /// No other source is worked on meanwhile: the whole budget of memory is taken. For a source whose worker the system
     /// has killed.
     var isAlone = false

@@ -52,13 +52,18 @@ struct WorkerReply {
     }
 
     /// The facts from the header of a picture.
+    /// - Parameter wanted: of its metadata.
     /// - Throws: `Failure`, `WorkerLoss`.
-    func facts(of format: SourceFormat) throws -> SourceFacts {
+    func facts(of format: SourceFormat, wanted: WantedMetadata = WantedMetadata()) throws -> SourceFacts {
         guard case .facts(let facts) = reply else { throw try unexpected() }
         // No header says whether a pixel is transparent.
         guard facts.isPlausible, facts.format == format, Self.bytes.contains(facts.bytes), facts.isTransparent == nil
         else {
             throw WorkerLoss.confused("a header that cannot be")
+        }
+        let said = facts.metadata?.map(\.field) ?? []
+        guard Set(said).count == said.count, said.allSatisfy(wanted.fields.contains) else {
+            throw WorkerLoss.confused("metadata that nobody asked for")
         }
         return facts
     }

@@ -40,6 +40,8 @@ final class WorkerSlot {
     private static let keptBytesPerWorker = 768 << 20
     /// The remains of pipelines in a worker are bounded too.
     private static let mostPipelines = 64
+    /// The number of the pipeline that has values of one picture; the worker lets go of the one before.
+    private static let ofPicture = 0
     private static let timeToPrepare = TimeBound(seconds: 60)
 
     init(_ workers: WorkerPool) { self.workers = workers }
@@ -111,13 +113,14 @@ final class WorkerSlot {
     private func learn(_ pipeline: LoadedPipeline, _ limits: Limits, _ kind: WorkerKind) throws -> Known {
         become(kind)
         if let known = known[pipeline.identity] { return known }
-        let number = known.count + 1
+        let number = pipeline.isOfPicture ? Self.ofPicture : 1 + (known.values.map(\.number).max() ?? Self.ofPicture)
         let message = pipeline.message(id: number, kind: self.kind, limits: limits)
         let formats = Set(pipeline.file.renditions.map(\.save.format))
         // Several workers read the assets at one time.
         let files = try pipeline.assets.map { asset throws(SystemError) in try asset.reopened() }
         try start()
         try worker?.limit(limits)
+        if pipeline.isOfPicture { known = known.filter { $0.value.number != Self.ofPicture } }
         do {
             // How large assets are is not known here; their pixels may take what pictures may.
             let growth = Self.growthOfPreparation + (files.isEmpty ? 0 : limits.maximumMemory)
@@ -150,15 +153,14 @@ final class WorkerSlot {
         return try canRead(format, kind)
     }
 
-    /// - Parameter words: whether what the metadata say in words is wanted.
     func facts(
-        of source: OpenedSource, page: Int?, words: Bool = false, _ limits: Limits
+        of source: OpenedSource, page: Int?, wanted: WantedMetadata = WantedMetadata(), _ limits: Limits
     ) throws -> SourceFacts {
         try ask(
-            .probe(source.format, page: page, words: words), files: [source.file], within: TimeBound(header: limits),
+            .probe(source.format, page: page, wanted: wanted), files: [source.file], within: TimeBound(header: limits),
             growth: Self.growthOfHeader + 2 * source.bytes
         ) {
-            try $0.facts(of: source.format)
+            try $0.facts(of: source.format, wanted: wanted)
         }
     }
 

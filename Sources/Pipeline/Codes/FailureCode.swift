@@ -45,6 +45,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case setMemberFailed = "set-member-failed"
     case refusedByPolicy = "refused-by-policy"
     case requirementNotMet = "requirement-not-met"
+    case badParameters = "bad-parameters"
     // Rendering.
     case timedOut = "timed-out"
     case workerCrashed = "worker-crashed"
@@ -73,7 +74,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             .changedSincePlan, .noSuchPage,
             .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
-            .setMemberFailed, .refusedByPolicy, .requirementNotMet, .encodingFailed, .outputRejected, .duplicate,
+            .setMemberFailed, .refusedByPolicy, .requirementNotMet, .badParameters, .encodingFailed, .outputRejected,
+            .duplicate,
             .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             false
         case .notFound, .permissionDenied, .changedWhileRead, .timedOut, .workerCrashed, .outOfMemory, .diskFull,
@@ -95,7 +97,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyMembers, .tooManyBytes,
             .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
             .permissionDenied, .changedSincePlan, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken,
-            .nameInvalid, .outputTooLarge, .refusedByPolicy, .requirementNotMet, .duplicate,
+            .nameInvalid, .outputTooLarge, .refusedByPolicy, .requirementNotMet, .badParameters, .duplicate,
             .diskFull,
             .outputNotWritable, .ioError:
             false
@@ -138,6 +140,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .refusedByPolicy: "A warning came up that `policy` makes a failure; the message has it."
         case .requirementNotMet:
             "The source is not what `require` in the pipeline asks for; the message has what was found."
+        case .badParameters:
+            "A value that the picture's metadata have for a parameter cannot be used; the message says what was expected."
         case .timedOut: "The work on the picture took longer than the limit and was stopped."
         case .workerCrashed: "The process that decoded this file died each time."
         case .outOfMemory: "The system killed the worker process, most likely because memory ran out."
@@ -215,6 +219,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .refusedByPolicy:
             "Change what the warning names, or set it to `warn` in `policy`\(place == .millFile ? "" : " or with `--policy`")."
         case .requirementNotMet: "Give it a picture that fits, or change `require` in the pipeline."
+        case .badParameters:
+            "Change the picture's metadata, or give the parameter a value with \(either("`--set`", "`set`"))."
         case .timedOut:
             raise("max-time", "max-cpu-time")
         case .workerCrashed: "Keep the file, and please report it; the other pictures are not affected."

@@ -36,6 +36,10 @@ package struct PipelineFile: Sendable {
     package let settings: [ParameterSetting]
     /// The values that were given for them, by name.
     package let given: [String: String]
+    /// The values of one picture's metadata, if it is the pipeline for that.
+    package let ofPicture: [MetadataValue]
+    /// The fields of metadata that a picture can set its parameters by.
+    package let metadataFields: [MetadataField]
     /// Every asset that the stages name, in the order of the text.
     package let assets: [AssetReference]
     /// All that is written, as one text that is the same however it is laid out and whatever values are given.
@@ -48,15 +52,17 @@ package struct PipelineFile: Sendable {
     ///   - text: the YAML.
     ///   - file: the name to show in messages; its last part without extension names the pipeline.
     ///   - given: values of parameters, by name.
+    ///   - ofPicture: values of a picture's metadata, for the parameters that name them.
     ///   - catalogue: the stages that it may name.
     /// - Throws: every mistake at once.
     package init(
-        text: String, file: String, given: [String: String] = [:], catalogue: StageCatalogue
+        text: String, file: String, given: [String: String] = [:], ofPicture: [MetadataValue] = [],
+        catalogue: StageCatalogue
     ) throws(Diagnostics) {
         let (written, problems) = readYAML(text)
         var log = ReadingLog(catalogue: catalogue)
         for problem in problems { log.problem(problem.position, problem.message) }
-        let (root, settings) = Self.filled(written, given, &log)
+        let (root, substitution) = Self.filled(written, given, ofPicture, &log)
         // Whatever has a wrong value would be one more mistake.
         guard log.problems.count == problems.count else {
             throw Diagnostics(file: file, text: text, items: log.problems)
@@ -79,7 +85,10 @@ package struct PipelineFile: Sendable {
         limits = group.limits
         policy = group.policy
         requirement = group.requirement
-        (self.settings, self.given) = (settings, given)
+        (settings, self.given, self.ofPicture) = (substitution?.settings ?? [], given, ofPicture)
+        metadataFields = (substitution?.open.compactMap(\.field) ?? []).reduce(into: []) { fields, field in
+            if !fields.contains(field) { fields.append(field) }
+        }
         assets = log.assets
         canonical = written?.canonical ?? ""
         sharedCanonical = root?.canonical(without: ["renditions", "limits", "policy", "require", "parameters"]) ?? ""
@@ -87,9 +96,9 @@ package struct PipelineFile: Sendable {
 
     /// The file with the values of its parameters in place.
     private static func filled(
-        _ root: YAMLNode?, _ given: [String: String], _ log: inout ReadingLog
-    ) -> (root: YAMLNode?, [ParameterSetting]) {
-        guard let root else { return (nil, []) }
+        _ root: YAMLNode?, _ given: [String: String], _ ofPicture: [MetadataValue], _ log: inout ReadingLog
+    ) -> (root: YAMLNode?, ParameterSubstitution?) {
+        guard let root else { return (nil, nil) }
         let (rest, entry) = root.taking("parameters")
         let declared = entry.flatMap { PipelineParameterList.read($0.value, &log) }
         if let entry, declared == nil {
@@ -98,8 +107,9 @@ package struct PipelineFile: Sendable {
                 "'parameters' expects \(PipelineParameterList.expectation), found \(entry.value.found)")
         }
         let place = entry?.keyPosition ?? root.position
-        let substitution = ParameterSubstitution(declared?.parameters ?? [], given, at: place, &log)
-        return (substitution.applied(to: rest, &log), substitution.settings)
+        let substitution = ParameterSubstitution(
+            declared?.parameters ?? [], given, ofPicture: ofPicture, at: place, &log)
+        return (substitution.applied(to: rest, &log), substitution)
     }
 
     /// The assets that a pipeline names, whatever else is wrong with it, in the order of the text.
@@ -107,7 +117,7 @@ package struct PipelineFile: Sendable {
         in text: String, given: [String: String] = [:], catalogue: StageCatalogue
     ) -> [AssetReference] {
         var log = ReadingLog(catalogue: catalogue)
-        _ = filled(readYAML(text).root, given, &log).root.flatMap {
+        _ = filled(readYAML(text).root, given, [], &log).root.flatMap {
             Parameters.read(PipelineGroup.self, from: $0, owner: "the pipeline", &log)
         }
         return log.assets

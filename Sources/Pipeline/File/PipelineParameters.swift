@@ -1,19 +1,14 @@
 // `parameters`: values that a pipeline leaves open, used in it as "${name}".
 
 /// A value that a pipeline leaves open.
-package struct PipelineParameter: Sendable, Equatable {
+package struct PipelineParameter: Sendable {
     package let name: String
     package let kind: Kind
-    /// What it is for, in a sentence.
-    package let about: String?
+    /// The field of a picture's metadata that has its value.
+    package let field: MetadataField?
     let choices: [String]
-    let fallback: YAMLNode
+    fileprivate(set) var fallback: YAMLNode
     let position: Position
-
-    package static func == (one: PipelineParameter, other: PipelineParameter) -> Bool {
-        (one.name, one.kind, one.about) == (other.name, other.kind, other.about)
-            && (one.choices, one.fallback.canonical) == (other.choices, other.fallback.canonical)
-    }
 
     /// What its values are.
     package enum Kind: String, ParameterWord {
@@ -26,6 +21,8 @@ package struct ParameterSetting: Sendable, Equatable, Codable {
     package enum Origin: String, Sendable, Codable, CaseIterable {
         /// The pipeline's own value.
         case pipeline
+        /// The field of the picture's metadata that the pipeline names.
+        case metadata
         /// `--set`, or `set` of an inbox.
         case set
     }
@@ -57,9 +54,11 @@ extension PipelineParameter {
             log.problem(node.position, "\(title) expects \(expectation), found \(node.found)\(near)")
         }
         // A text that looks like a number stays a text.
-        guard let text = node.text, [.text, .color, .file, .choice].contains(kind) else { return node }
+        guard isText, let text = node.text else { return node }
         return YAMLNode(content: .scalar(text, quoted: true), position: node.position)
     }
+
+    private var isText: Bool { [.text, .color, .file, .choice].contains(kind) }
 
     private var expectation: String {
         switch kind {
@@ -75,6 +74,7 @@ extension PipelineParameter {
 
     /// A value as it is written in an option or in a mill file.
     fileprivate func node(_ written: String) -> YAMLNode {
+        guard !isText else { return YAMLNode(content: .scalar(written, quoted: true), position: position) }
         let plain = YAMLNode(text: written, position: position)
         guard kind == .point else { return plain }
         let sides = written.split(separator: " ").map(String.init)
@@ -113,27 +113,36 @@ struct PipelineParameterList: ParameterValue {
         }
         guard let written = Parameters.read(Declaration.self, from: entry.value, owner: "the parameter '\(name)'", &log)
         else { return nil }
-        let parameter = PipelineParameter(
-            name: name, kind: written.kind, about: written.about, choices: written.choices?.words ?? [],
+        var parameter = PipelineParameter(
+            name: name, kind: written.kind, field: written.field, choices: written.choices?.words ?? [],
             fallback: written.fallback.node, position: entry.keyPosition)
-        let title = "'default' of '\(name)'"
-        let fallback = parameter.checked(written.fallback.node, title, &log)
-        return PipelineParameter(
-            name: name, kind: written.kind, about: written.about, choices: parameter.choices, fallback: fallback,
-            position: entry.keyPosition)
+        parameter.fallback = parameter.checked(written.fallback.node, "'default' of '\(name)'", &log)
+        return parameter
     }
 
     private struct Declaration: ParameterGroup {
         let kind: PipelineParameter.Kind
         let fallback: AnyValue
-        let about: String?
+        let field: MetadataField?
         let choices: TextList?
 
         init(_ p: inout Parameters) {
             kind = p.required("type", "What its values are.")
             fallback = p.required("default", "The value if none is given.")
-            about = p.optional("about", "What it is for, in a sentence.")
+            field = p.optional(
+                "from",
+                "The field of a picture's metadata that has its value, if the picture has one: `xmp:dc:description`, `iptc:Headline`, `exif:ImageDescription`, or `xmp:regions` for the middle of the region that is in focus."
+            )
+            // For whoever reads the file.
+            _ = p.optional("about", "What it is for, in a sentence.") as String?
             choices = p.optional("choices", "The values of a choice.")
+            if let field, p.has("type"), field.isPoint != (kind == .point) {
+                p.problem(
+                    at: "from",
+                    field.isPoint
+                        ? "'\(field.written)' is a point; expected 'type: point'"
+                        : "a point comes from xmp:regions, found \(field.written)")
+            }
             if p.has("type"), (kind == .choice) != (choices != nil) {
                 p.problem(
                     at: "choices",
@@ -182,13 +191,18 @@ extension String {
 struct ParameterSubstitution {
     private let values: [String: (parameter: PipelineParameter, node: YAMLNode)]
     let settings: [ParameterSetting]
+    /// Those that have no other value than the pipeline's own, and may have one of the picture's metadata.
+    let open: [PipelineParameter]
 
     /// - Parameters:
     ///   - given: values that are stronger than the pipeline's own, by name.
+    ///   - ofPicture: values that a picture has for those that none is given for.
     ///   - place: of `parameters` in the file.
     init(
-        _ parameters: [PipelineParameter], _ given: [String: String], at place: Position, _ log: inout ReadingLog
+        _ parameters: [PipelineParameter], _ given: [String: String], ofPicture: [MetadataValue], at place: Position,
+        _ log: inout ReadingLog
     ) {
+        open = parameters.filter { given[$0.name] == nil && $0.field != nil }
         let names = parameters.map(\.name)
         for name in given.keys.sorted() where !names.contains(name) {
             let hint = suggestion(for: name, among: names)
@@ -197,13 +211,16 @@ struct ParameterSubstitution {
         }
         var values: [String: (parameter: PipelineParameter, node: YAMLNode)] = [:]
         settings = parameters.map { parameter in
-            let written = given[parameter.name]
+            let found = ofPicture.first { $0.field == parameter.field }
+            let (written, origin): (String?, ParameterSetting.Origin) =
+                if let set = given[parameter.name] { (set, .set) } else { (found?.text, .metadata) }
+            let place = origin == .metadata ? found.map { " (\($0.field.written))" } ?? "" : ""
             let node =
-                written.map { parameter.checked(parameter.node($0), "the value of '\(parameter.name)'", &log) }
+                written.map { parameter.checked(parameter.node($0), "the value of '\(parameter.name)'\(place)", &log) }
                 ?? parameter.fallback
             values[parameter.name] = (parameter, node)
             return ParameterSetting(
-                name: parameter.name, value: written ?? node.flow, origin: written == nil ? .pipeline : .set)
+                name: parameter.name, value: written ?? node.flow, origin: written == nil ? .pipeline : origin)
         }
         self.values = values
     }

@@ -29,6 +29,13 @@ extension Statements {
     }
 }
 
+/// The text of a dataset of record 2; of one that is repeated, all of them.
+func iptcText(_ number: Int, in block: [UInt8]) -> String? {
+    let values = IIMDatasets(rest: ByteReader(iimBytes(in: block))).filter { ($0.record, $0.number) == (2, number) }
+    let texts = values.prefix(Statements.mostKeywords).compactMap { iptcText($0.value) }
+    return texts.isEmpty ? nil : texts.joined(separator: ", ")
+}
+
 /// UTF-8 if it is valid, else Latin-1, in which every byte is a character. The block's own declaration (1:90) is
 /// not asked: it is often missing, and often wrong.
 private func iptcText(_ bytes: ArraySlice<UInt8>) -> String? { Rights.cleaned(String(utf8OrLatin1: bytes)) }

@@ -21,11 +21,28 @@ enum XMPNamespace: String {
     /// Pictures within the packet, which may have metadata of their own.
     case smallPictures = "http://ns.adobe.com/xap/1.0/g/img/"
     case googlePictures = "http://ns.google.com/photos/1.0/image/"
+    case xmp = "http://ns.adobe.com/xap/1.0/"
+    case exif = "http://ns.adobe.com/exif/1.0/"
+    case lenses = "http://ns.adobe.com/exif/1.0/aux/"
+    case iptcCore = "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/"
+    case iptcExtension = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
+    case digiKam = "http://www.digikam.org/ns/1.0/"
+    /// Parts of the picture: https://www.exiftool.org/TagNames/MWG.html
+    case regions = "http://www.metadataworkinggroup.com/schemas/regions/"
+    case area = "http://ns.adobe.com/xmp/sType/Area#"
+    case dimensions = "http://ns.adobe.com/xap/1.0/sType/Dimensions#"
     case other = ""
+
+    /// Those whose properties a pipeline can name, by the prefix that everybody gives them.
+    static let usual: [String: XMPNamespace] = [
+        "dc": .dublinCore, "photoshop": .photoshop, "xmp": .xmp, "xmpRights": .xmpRights, "cc": .creativeCommons,
+        "plus": .plus, "tiff": .tiff, "exif": .exif, "aux": .lenses, "lr": .lightroom, "MicrosoftPhoto": .microsoft,
+        "Iptc4xmpCore": .iptcCore, "Iptc4xmpExt": .iptcExtension, "digiKam": .digiKam,
+    ]
 }
 
 /// A name with its prefix replaced by what the prefix stands for.
-struct XMPName {
+struct XMPName: Hashable {
     var namespace: XMPNamespace
     var local: String
 }

@@ -8,7 +8,7 @@ package struct CostModel {
     let sharing: Sharing
     let renditions: [RenditionPlan]
     let assets: [AssetFacts]
-    /// Of all renditions.
+    /// All stages.
     private let steps: [PlannedStage]
 
     init(

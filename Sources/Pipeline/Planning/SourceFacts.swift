@@ -35,6 +35,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var captureDate: String?
     /// The words of its metadata; nil if they were not asked for.
     package var words: PictureWords?
+    /// What it has of the fields of metadata that were asked for; nil if none were.
+    package var metadata: [MetadataValue]?
     /// Whether a pixel is not opaque; nil if nobody has looked.
     package var isTransparent: Bool?
 
@@ -73,6 +75,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
             && (1...1_000_000).contains(frames) && (0...65_535).contains(droppedBands)
             && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)
             && captureDate.map(isDate) ?? true && words?.isPlausible ?? true
+            && metadata?.allSatisfy(\.isPlausible) ?? true
     }
 
     /// Several frames that follow each other in time, not pages. One that the pipeline asks for is a still.

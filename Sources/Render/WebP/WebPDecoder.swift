@@ -25,8 +25,8 @@ struct WebPDecoder {
 
     /// The same picture with its pixels decoded.
     /// - Parameters:
-    ///   - opened: what libvips made of the header: all frames of an animation, or the only picture. An animation's
-    ///     frames decide whether it has alpha.
+    ///   - opened: what libvips made of the header: all frames of an animation, its first one, or the only picture. An
+    ///     animation's frames decide whether it has alpha.
     ///   - shrink: means of so many by so many pixels are wanted.
     /// - Returns: nil if libvips has to read it.
     func decoded(_ opened: Image, shrink: Int) throws -> Image? {
@@ -34,9 +34,8 @@ struct WebPDecoder {
             return nil
         }
         if features.has_animation != 0 {
-            // An animation of one frame is a still for libvips, which may shrink it.
-            guard opened.height > Int(features.height), shrink == 1 else { return nil }
-            return try opened.withPixels { frames(opened, to: $0) }
+            guard shrink == 1 || opened.height == Int(features.height) else { return nil }
+            return try opened.withPixels { frames(opened, to: $0) }?.averaged(by: shrink)
         }
         let bands = features.has_alpha != 0 ? 4 : 3
         guard opened.height == Int(features.height), opened.bands == bands else { return nil }
@@ -81,7 +80,7 @@ struct WebPDecoder {
         return use(&config.output)
     }
 
-    /// All frames as they are shown, each drawn on the one before, below each other.
+    /// All frames as they are shown, each drawn on the one before, below each other; or the first one.
     /// - Returns: false if there is a fault, or not as many frames as the header promised.
     private func frames(_ opened: Image, to pixels: UnsafeMutableRawBufferPointer) -> Bool {
         file.withUnsafeBufferPointer { file in
@@ -95,9 +94,9 @@ struct WebPDecoder {
             let frameBytes = Int(features.width) * Int(features.height) * opened.bands
             guard WebPAnimDecoderGetInfo(decoder, &info) != 0, info.canvas_width == features.width,
                 info.canvas_height == features.height,
-                Int(info.frame_count) * frameBytes == pixels.count
+                [frameBytes, Int(info.frame_count) * frameBytes].contains(pixels.count)
             else { return false }
-            for frame in 0..<Int(info.frame_count) {
+            for frame in 0..<pixels.count / frameBytes {
                 var shown: UnsafeMutablePointer<UInt8>?
                 var time: CInt = 0
                 guard WebPAnimDecoderGetNext(decoder, &shown, &time) != 0, let shown else { return false }

@@ -73,7 +73,7 @@ struct PlanCommand: RenderingCommand {
                 return planned
             }
             if let sheet { printError("wrote \(RawArguments.paths([sheet])[0].printable)") }
-            let table = PlanTable(planned, of: loaded.file, title: path.printable)
+            let table = PlanTable(planned, title: path.printable)
             printOutput(json ? System.json(table.json, pretty: true) + "\n" : table.text)
         } catch let exit as ExitCode {
             throw exit

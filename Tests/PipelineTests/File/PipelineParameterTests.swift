@@ -97,6 +97,41 @@ import Testing
         #expect(found.count == 1 && found[0].hasPrefix("12:") && found[0].contains(words), "\(found)")
     }
 
+    @Test func `a picture's metadata are stronger than the pipeline, and weaker than what is given`() throws {
+        let text = """
+            parameters:
+              words: { type: text, default: none, from: xmp:dc:title }
+              again: { type: text, default: none, from: xmp:dc:title }
+              side: { type: length, default: 64, from: iptc:Headline }
+              city: { type: text, default: none, from: iptc:City }
+            renditions:
+              a:
+                stages: [ { border: { width: "${side}" } }, { text: { text: "${words}, ${city}" } } ]
+                save: { format: png }
+            """
+        let fields = ["xmp:dc:title", "iptc:Headline", "iptc:City"].compactMap { MetadataField($0) }
+        let open = try Self.file(text, ["city": "Bern"])
+        #expect(open.metadataFields == Array(fields.dropLast()))
+        let values = [
+            MetadataValue(fields[0], "null {stem}"), MetadataValue(fields[1], "5"), MetadataValue(fields[2], "Rom"),
+        ]
+        let file = try PipelineFile(
+            text: text, file: "p.yaml", given: ["city": "Bern"], ofPicture: values, catalogue: .all)
+        #expect(file.settings.map(\.value) == ["null {stem}", "null {stem}", "5", "Bern"])
+        #expect(file.settings.map(\.origin) == [.metadata, .metadata, .metadata, .set])
+        let written = #"text: { text: "null {{stem}}, Bern" }"#
+        #expect(
+            "\(file.renditions[0].stages[1].stage)"
+                == "\(try Self.file(Self.text(written)).renditions[0].stages[0].stage)")
+        let bad = #expect(throws: Diagnostics.self) {
+            try PipelineFile(
+                text: text, file: "p.yaml", ofPicture: [MetadataValue(fields[1], "wide")], catalogue: .all)
+        }
+        #expect(
+            bad?.items.map(\.message).first?.hasPrefix(
+                "the value of 'side' (iptc:Headline) expects a length") == true, "\(bad as Any)")
+    }
+
     @Test(arguments: [
         ("parameters: 5", "'parameters' expects a mapping from names to parameters, found '5'"),
         ("parameters: { a: { type: text } }", "the parameter 'a' needs 'default'"),
@@ -105,6 +140,27 @@ import Testing
         ("parameters: { a: { type: choice, default: x } }", "a choice needs 'choices', a list of its values"),
         ("parameters: { a: { type: text, default: x, choices: [x] } }", "only a choice has 'choices'; remove it"),
         ("parameters: { a: { type: size, default: x } }", "expected one of text, number, length"),
+        (
+            "parameters: { a: { type: text, default: x, from: title } }",
+            "'from' expects a field of metadata, such as xmp:dc"
+        ),
+        (
+            "parameters: { a: { type: text, default: x, from: xmp:cd:title } }",
+            "no prefix of XMP is called 'cd'; known are"
+        ),
+        ("parameters: { a: { type: text, default: x, from: iptc:Headlin } }", "did you mean 'iptc:Headline'?"),
+        (
+            "parameters: { a: { type: text, default: x, from: exif:FNumber } }",
+            "no field is called 'exif:FNumber'; known are"
+        ),
+        (
+            "parameters: { a: { type: text, default: x, from: xmp:regions } }",
+            "'xmp:regions' is a point; expected 'type: point'"
+        ),
+        (
+            "parameters: { a: { type: point, default: { x: 1%, y: 1% }, from: iptc:City } }",
+            "a point comes from xmp:regions, found iptc:City"
+        ),
     ])
     func `a declaration that cannot be is said`(head: String, words: String) {
         let found = Self.mistakes(head + "\nrenditions: { a: { save: { format: png } } }\n")

@@ -46,11 +46,14 @@ enum TIFFTag: Int {
     case compression = 259
     case photometricInterpretation = 262
     case imageDescription = 270
+    case make = 271
+    case model = 272
     case stripOffsets = 273
     case orientation = 274
     case rowsPerStrip = 278
     case stripByteCounts = 279
     case planarConfiguration = 284
+    case software = 305
     case artist = 315
     case tileWidth = 322
     case tileLength = 323
@@ -66,6 +69,7 @@ enum TIFFTag: Int {
     case exifDirectory = 34_665
     case locationDirectory = 34_853
     case makerNote = 37_500
+    case userComment = 37_510
     // Windows' own tags, in UTF-16.
     case windowsTitle = 40_091
     case windowsComment = 40_092
@@ -75,6 +79,9 @@ enum TIFFTag: Int {
     case pixelXDimension = 40_962
     case pixelYDimension = 40_963
     case interoperabilityDirectory = 40_965
+    case cameraOwnerName = 42_032
+    case bodySerialNumber = 42_033
+    case lensModel = 42_036
     /// In DNG only.
     case digitalNegativeVersion = 50_706
     /// In DNG too: a maker's notes.

@@ -50,6 +50,12 @@ struct TIFFField {
         return source.read(offset, min(count, limit))
     }
 
+    /// Values of single bytes; nil for other types.
+    func bytes(in source: ByteSource, limit: Int) -> [UInt8]? {
+        guard valueBytes == 1, isInside(source) else { return nil }
+        return source.read(offset, min(count, limit))
+    }
+
     /// Text in EXIF 3.0.
     private static let utf8 = 129
 

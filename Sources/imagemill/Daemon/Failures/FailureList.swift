@@ -93,7 +93,8 @@ extension FailureCode {
     fileprivate var leavesPicture: Bool {
         switch self {
         case .truncated, .corrupt, .unsupportedColour, .noSuchPage, .emptyResult, .overlayDoesNotFit, .refusedByPolicy,
-            .requirementNotMet, .duplicate, .tooLargeForFormat, .encodingFailed, .outputRejected, .nameTaken,
+            .requirementNotMet, .badParameters, .duplicate, .tooLargeForFormat, .encodingFailed, .outputRejected,
+            .nameTaken,
             .nameInvalid,
             .outputTooLarge, .diskFull,
             .outputNotWritable, .ioError, .permissionDenied, .notFound, .changedWhileRead, .changedSincePlan, .internal:

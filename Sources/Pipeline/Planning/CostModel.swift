@@ -124,7 +124,6 @@ package struct CostModel {
             return max(decoding, saturating(reading, result), saturating(result, made))
         }
         // Rows that come once keep their decoder until the end.
-        let isRead = load.beginning == .held || source.isUnpackedAtOnce
         let held = saturating(isRead ? 0 : decoder, converted > 0 ? converted : loaded)
         return max(decoding, reading, [held, shared.kept, made].reduce(0, saturating))
     }
@@ -143,7 +142,6 @@ package struct CostModel {
         let results = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
         let own = renditions.map { $0.held(from: load.ratio) }.max() ?? 0
         // Rows that come while renditions are made are still to be decoded.
-        let isRead = load.beginning == .held || source.isUnpackedAtOnce
         let decoding = isRead ? 0 : saturating(decoder(shrink: load.shrink), decodedRows(loadedSize, 448))
         return [
             decoding, isRead ? 0 : loaded, converted, shared.peak, results, means(of: loaded), own,
@@ -169,10 +167,13 @@ package struct CostModel {
         return PixelSize(size.width + 1, size.height + 1)
     }
 
+    /// All pixels are in memory before the first stage has any, and the decoder is gone.
+    private var isRead: Bool { load.beginning == .held || source.isUnpackedAtOnce }
+
     /// The picture as the decoder delivers it, if all of it is held.
     private var loaded: Int {
         // Some decoders always deliver all of it, with all frames.
-        let isWhole = load.beginning == .held || source.isUnpackedAtOnce || source.format.declaration.deliversWhole
+        let isWhole = isRead || source.format.declaration.deliversWhole
         return isWhole ? delivered(loadedSize) : 0
     }
 

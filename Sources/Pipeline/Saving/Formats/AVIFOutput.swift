@@ -20,7 +20,8 @@ package struct AVIFOutput: OutputFormatDeclaration {
         lossless = p.optional("lossless", false, "Keeps every pixel to within the rounding of one color conversion.")
         effort = p.optional("effort", 4, in: 0...9, "How long to try for a smaller file; each step costs much time.")
         subsampling = p.optional(
-            "subsampling", .auto, "Stores color at half resolution: on, off, or auto (off from quality 90).")
+            "subsampling", .auto,
+            "Stores color at half resolution: on, off, or auto (off from quality \(JPEGOutput.fineColorQuality)).")
         bitDepth = p.optional(
             "bit-depth", in: 8...12, "Bits of a channel: 8 or 12; default: 12 for a picture of more than 8, else 8.")
         // Encoders of 10 bits end the process in libheif 1.15 with libaom 3.6.

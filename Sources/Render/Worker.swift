@@ -112,7 +112,7 @@ private struct WorkerState {
             if let words = CodecTrial.trouble(saving: format) { return .cannotSave(format, words) }
             savable.insert(format)
         }
-        // One picture's pipeline makes room for the next one's.
+        // The pipeline of the picture before is removed first.
         pipelines[message.id] = nil
         let assets = AssetStore()
         for (index, asset) in message.assets.enumerated() {

@@ -367,7 +367,7 @@ private struct MemoryUse {
             // The file is held before it is written, and so are the repetitions that a search has found.
             ("webp", 3.5), ("avif", 2),
             // What repeats is kept, and there may be more or less of it.
-            ("effort: 7", 4.5),
+            ("effort: 7", 8),
             // Each color is held that was met.
             ("gif", 2.5), ("palette: true", 2.5),
             // Two results are compared, which are next to nothing for a flat picture.

@@ -155,45 +155,24 @@ package struct LoadedPipeline: Sendable {
             file = try PipelineFile(
                 text: self.file.text, file: path, given: self.file.given, ofPicture: values, catalogue: .all)
         } catch {
-            throw Self.badParameters(error)
+            throw Self.badParameters(error, values)
         }
-        var assets: [OpenedAsset] = []
-        for reference in file.assets
-        where !assets.contains(where: { $0.reference.path == reference.path && $0.reference.kind == reference.kind }) {
-            let known = self.assets.first {
-                $0.reference.path == reference.path && $0.reference.kind == reference.kind
+        for reference in file.assets {
+            guard assets.contains(where: { $0.reference.path == reference.path && $0.reference.kind == reference.kind })
+            else {
+                throw Failure(
+                    .badParameters, stage: "plan",
+                    "a value of metadata cannot choose an asset, found '\(reference.path)'")
             }
-            if let known { assets.append(known) } else { assets.append(try assetOfPicture(reference)) }
         }
         return LoadedPipeline(file, path, assets, for: self)
     }
 
-    /// Opens a file that a stranger names: it must be beside the pipeline file, or in a folder there.
-    private func assetOfPicture(_ reference: AssetReference) throws(Failure) -> OpenedAsset {
-        let path = BytePath(reference.path)
-        let isOutside =
-            path.bytes.first == UInt8(ascii: "/")
-            || path.bytes.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
-        guard !isOutside else {
-            throw Failure(
-                .badParameters, stage: "plan",
-                "expected a file in the pipeline's folder or below, found '\(path.printable)'")
-        }
-        do throws(Failure) {
-            return try Self.open(reference, beside: BytePath(self.path))
-        } catch {
-            throw Failure(
-                .badParameters, stage: "plan", "the asset '\(path.printable)' cannot be used: \(error.message)",
-                detail: error.detail)
-        }
-    }
-
-    /// What is wrong with a picture's values, of which nobody has a line to look at.
-    static func badParameters(_ mistakes: Diagnostics) -> Failure {
-        Failure(
-            .badParameters, stage: "plan",
-            mistakes.items.first?.message ?? "the values of its parameters cannot be used",
-            detail: mistakes.items.dropFirst().map(\.message).joined(separator: "\n"))
+    /// The failure for values of a picture with which its pipeline has mistakes.
+    static func badParameters(_ mistakes: Diagnostics, _ values: [MetadataValue]) -> Failure {
+        let given = listed(values.map { "\($0.field.written) is '\($0.text.prefix(100))'" })
+        let mistake = mistakes.items.first.map { String($0.message.prefix(1000)) } ?? "the pipeline has a mistake"
+        return Failure(.badParameters, stage: "plan", "\(mistake); \(given)")
     }
 
     /// The mistakes in the contents of the assets that a pipeline names, whatever else is wrong with it. Each asset is

@@ -11,7 +11,11 @@ extension RenditionMaker {
     ) throws -> [StagedFile]? {
         let (opened, settings) = (task.opened, task.settings)
         guard let cache = settings.cache, !settings.isDryRun else { return nil }
-        if work.cached == nil { work.cached = try lookUp(&work, task, in: cache) }
+        // Another worker may have found other values for the pipeline's parameters.
+        if work.cached == nil || work.report.parameters != work.cachedFor {
+            work.cached = try lookUp(&work, task, in: cache)
+            work.cachedFor = work.report.parameters
+        }
         guard let cached = work.cached, let facts = cached.facts, let planner = cachePlanner(settings) else {
             return nil
         }

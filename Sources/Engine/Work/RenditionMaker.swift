@@ -47,7 +47,7 @@ package final class RenditionMaker {
         do {
             known = try worker.prepared(settings, formats)
         } catch let mistakes as Diagnostics where settings.pipeline.isOfPicture {
-            throw LoadedPipeline.badParameters(mistakes)
+            throw LoadedPipeline.badParameters(mistakes, settings.pipeline.file.ofPicture)
         }
         if let cache = settings.cache, cachePlanners[settings.pipeline.identity] == nil {
             keep(known.planner, for: settings.pipeline)

@@ -20,6 +20,8 @@ struct SourceWork {
     var names: [RenditionName]?
     /// The source's renditions in the cache; nil if there is no cache.
     var cached: CachedJob?
+    /// The values of parameters that it was looked up with.
+    var cachedFor: [ParameterSetting]?
     /// It was opened in this attempt. Otherwise an earlier one has rendered it.
     private(set) var wasTaken = false
     /// The first warning of damage, whatever the policy makes of it.

@@ -40,7 +40,7 @@ final class WorkerSlot {
     private static let keptBytesPerWorker = 768 << 20
     /// The remains of pipelines in a worker are bounded too.
     private static let mostPipelines = 64
-    /// The number of the pipeline that has values of one picture; the worker lets go of the one before.
+    /// The number of the pipeline that has values of one picture; the worker removes the one before.
     private static let ofPicture = 0
     private static let timeToPrepare = TimeBound(seconds: 60)
 

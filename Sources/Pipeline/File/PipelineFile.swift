@@ -109,6 +109,7 @@ package struct PipelineFile: Sendable {
         let place = entry?.keyPosition ?? root.position
         let substitution = ParameterSubstitution(
             declared?.parameters ?? [], given, ofPicture: ofPicture, at: place, &log)
+        substitution.checkGeneral(rest, &log)
         return (substitution.applied(to: rest, &log), substitution)
     }
 

@@ -136,7 +136,12 @@ struct PipelineParameterList: ParameterValue {
             // For whoever reads the file.
             _ = p.optional("about", "What it is for, in a sentence.") as String?
             choices = p.optional("choices", "The values of a choice.")
-            if let field, p.has("type"), field.isPoint != (kind == .point) {
+            if field != nil, p.has("type"), [.text, .file].contains(kind) {
+                p.problem(
+                    at: "from",
+                    "a \(kind.rawValue) cannot come from metadata; a text that is drawn has {caption}, {title} and the like"
+                )
+            } else if let field, p.has("type"), field.isPoint != (kind == .point) {
                 p.problem(
                     at: "from",
                     field.isPoint
@@ -225,6 +230,19 @@ struct ParameterSubstitution {
         self.values = values
     }
 
+    /// Notes the parts of a pipeline that are the same for all pictures and have the value of one.
+    func checkGeneral(_ root: YAMLNode, _ log: inout ReadingLog) {
+        guard case .mapping(let entries) = root.content else { return }
+        for entry in entries where ["source", "limits", "policy", "tolerate"].contains(entry.key) {
+            for parameter in open where entry.value.uses(parameter.name) {
+                log.problem(
+                    entry.value.position,
+                    "'\(entry.key)' is the same for all pictures, and '\(parameter.name)' comes from each one's metadata"
+                )
+            }
+        }
+    }
+
     /// A node with its parameters replaced.
     func applied(to node: YAMLNode, _ log: inout ReadingLog) -> YAMLNode {
         switch node.content {
@@ -287,6 +305,14 @@ struct ParameterSubstitution {
 }
 
 extension YAMLNode {
+    fileprivate func uses(_ parameter: String) -> Bool {
+        switch content {
+        case .scalar(let text, _): text.contains("${\(parameter)}")
+        case .list(let items): items.contains { $0.uses(parameter) }
+        case .mapping(let entries): entries.contains { $0.value.uses(parameter) }
+        }
+    }
+
     /// The same at another place of the file.
     fileprivate func moved(to position: Position) -> YAMLNode {
         switch content {

@@ -31,7 +31,9 @@ extension Statements {
 
 /// The text of a dataset of record 2; of one that is repeated, all of them.
 func iptcText(_ number: Int, in block: [UInt8]) -> String? {
-    let values = IIMDatasets(rest: ByteReader(iimBytes(in: block))).filter { ($0.record, $0.number) == (2, number) }
+    let values = IIMDatasets(rest: ByteReader(iimBytes(in: block))).lazy.filter {
+        ($0.record, $0.number) == (2, number)
+    }
     let texts = values.prefix(Statements.mostKeywords).compactMap { iptcText($0.value) }
     return texts.isEmpty ? nil : texts.joined(separator: ", ")
 }

@@ -13,7 +13,7 @@ extension MetadataBlocks {
                 case .iptc(let dataset): (blocks[.iptc] ?? blocks[.photoshop]).flatMap { iptcText(dataset, in: $0) }
                 case .exif(let tag): blocks[.exif].flatMap { exifText(tag, in: $0) } ?? own.text(of: tag)
                 }
-            return text.map { MetadataValue(field, $0) }
+            return text.flatMap(Rights.cleaned).map { MetadataValue(field, $0) }
         }
     }
 }

@@ -137,5 +137,5 @@ package struct MetadataValue: Hashable, Sendable, Codable {
     package init(_ field: MetadataField, _ text: String) { (self.field, self.text) = (field, text) }
 
     /// Whether a picture can say this. It comes from a worker.
-    var isPlausible: Bool { !text.isEmpty && text.utf8.count <= 4 * Rights.longestValue * Statements.mostKeywords }
+    var isPlausible: Bool { Rights.cleaned(text) == text }
 }

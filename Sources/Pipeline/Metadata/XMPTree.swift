@@ -11,7 +11,7 @@ struct XMPElement {
     /// What is deeper, or comes after so many elements, is not looked at.
     private static let (deepest, most) = (32, 20_000)
 
-    /// The outermost element, which is nobody's.
+    /// An element around all others, without a name.
     init(packet: [UInt8]) {
         var scopes = XMPScopes()
         var open = [(written: "", element: XMPElement(name: XMPName(namespace: .other, local: ""), attributes: []))]
@@ -43,8 +43,8 @@ struct XMPElement {
                 }
             case .text(let more):
                 guard ignored == 0 else { continue }
-                let text = open[open.count - 1].element.text
-                if text.utf8.count < XMLTokens.longestValueInBytes { open[open.count - 1].element.text += more }
+                let count = open[open.count - 1].element.text.utf8.count
+                if count < XMLTokens.longestValueInBytes { open[open.count - 1].element.text += more }
             }
         }
         close(from: 1, &open)

@@ -100,28 +100,28 @@ import Testing
     @Test func `a picture's metadata are stronger than the pipeline, and weaker than what is given`() throws {
         let text = """
             parameters:
-              words: { type: text, default: none, from: xmp:dc:title }
-              again: { type: text, default: none, from: xmp:dc:title }
+              ink: { type: color, default: red, from: xmp:dc:title }
+              again: { type: color, default: red, from: xmp:dc:title }
               side: { type: length, default: 64, from: iptc:Headline }
-              city: { type: text, default: none, from: iptc:City }
+              city: { type: number, default: 1, from: iptc:City }
             renditions:
               a:
-                stages: [ { border: { width: "${side}" } }, { text: { text: "${words}, ${city}" } } ]
+                stages: [ { border: { width: "${side}", color: "${ink}" } }, { opacity: { alpha: "${city}" } } ]
                 save: { format: png }
             """
         let fields = ["xmp:dc:title", "iptc:Headline", "iptc:City"].compactMap { MetadataField($0) }
-        let open = try Self.file(text, ["city": "Bern"])
+        let open = try Self.file(text, ["city": "0.5"])
         #expect(open.metadataFields == Array(fields.dropLast()))
         let values = [
-            MetadataValue(fields[0], "null {stem}"), MetadataValue(fields[1], "5"), MetadataValue(fields[2], "Rom"),
+            MetadataValue(fields[0], "#123456"), MetadataValue(fields[1], "5"), MetadataValue(fields[2], "0.7"),
         ]
         let file = try PipelineFile(
-            text: text, file: "p.yaml", given: ["city": "Bern"], ofPicture: values, catalogue: .all)
-        #expect(file.settings.map(\.value) == ["null {stem}", "null {stem}", "5", "Bern"])
+            text: text, file: "p.yaml", given: ["city": "0.5"], ofPicture: values, catalogue: .all)
+        #expect(file.settings.map(\.value) == ["#123456", "#123456", "5", "0.5"])
         #expect(file.settings.map(\.origin) == [.metadata, .metadata, .metadata, .set])
-        let written = #"text: { text: "null {{stem}}, Bern" }"#
+        let written = ##"border: { width: 5, color: "#123456" }"##
         #expect(
-            "\(file.renditions[0].stages[1].stage)"
+            "\(file.renditions[0].stages[0].stage)"
                 == "\(try Self.file(Self.text(written)).renditions[0].stages[0].stage)")
         let bad = #expect(throws: Diagnostics.self) {
             try PipelineFile(
@@ -141,20 +141,20 @@ import Testing
         ("parameters: { a: { type: text, default: x, choices: [x] } }", "only a choice has 'choices'; remove it"),
         ("parameters: { a: { type: size, default: x } }", "expected one of text, number, length"),
         (
-            "parameters: { a: { type: text, default: x, from: title } }",
+            "parameters: { a: { type: color, default: red, from: title } }",
             "'from' expects a field of metadata, such as xmp:dc"
         ),
         (
-            "parameters: { a: { type: text, default: x, from: xmp:cd:title } }",
+            "parameters: { a: { type: color, default: red, from: xmp:cd:title } }",
             "no prefix of XMP is called 'cd'; known are"
         ),
-        ("parameters: { a: { type: text, default: x, from: iptc:Headlin } }", "did you mean 'iptc:Headline'?"),
+        ("parameters: { a: { type: color, default: red, from: iptc:Headlin } }", "did you mean 'iptc:Headline'?"),
         (
-            "parameters: { a: { type: text, default: x, from: exif:FNumber } }",
+            "parameters: { a: { type: color, default: red, from: exif:FNumber } }",
             "no field is called 'exif:FNumber'; known are"
         ),
         (
-            "parameters: { a: { type: text, default: x, from: xmp:regions } }",
+            "parameters: { a: { type: color, default: red, from: xmp:regions } }",
             "'xmp:regions' is a point; expected 'type: point'"
         ),
         (

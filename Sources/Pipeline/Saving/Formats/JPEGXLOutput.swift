@@ -16,11 +16,12 @@ package struct JPEGXLOutput: OutputFormatDeclaration {
     package init(_ p: inout Parameters) {
         quality = p.optional("quality", 75, in: 1...100, "How good the picture is; 70 to 85 suits photos.")
         lossless = p.optional("lossless", false, "Keeps every pixel as it is.")
-        // libvips 8.14 takes no less than 3, and 7 if it is not told. From there on, drawings need fifteen times as much
-        // memory.
-        effort = p.optional(
-            "effort", 6, in: 3...9,
-            "How long to try for a smaller file; from 7 on it costs much memory, 8 and 9 much time too.")
+        // libvips 8.14 takes no less than 3, and 7 if it is not told.
+        let given: Int? = p.optional(
+            "effort", in: 3...9,
+            "How long to try for a smaller file: 6 if it is not said, or 4 with `lossless`. From 7 on, or 5 with `lossless`, it costs much memory, and 8 and 9 much time too."
+        )
+        effort = given ?? (lossless ? 4 : 6)
         p.refuseQuality(ofLossless: lossless)
     }
 
@@ -29,9 +30,10 @@ package struct JPEGXLOutput: OutputFormatDeclaration {
     private var isThorough: Bool { effort >= 8 }
 
     package func memory(saving picture: PictureInfo) -> Int {
-        // With losses, the encoder works on three colors in floating point, whatever the picture has. From effort 7 on it
-        // keeps what repeats: least for photos, most for dots.
-        let bytes = effort > 6 ? 768 : lossless ? 40 * picture.bands : 68
+        // With losses, the encoder works on three colors in floating point, whatever the picture has. From some effort on
+        // it keeps what repeats: least for photos, most for scans with many small marks.
+        let keepsRepetitions = effort > (lossless ? 4 : 6)
+        let bytes = keepsRepetitions ? 1300 : lossless ? 40 * picture.bands : 68
         // It works on blocks, also where the picture is narrow: 1×99999 pixels need 1,200 bytes for each row.
         let area = max(picture.size.width, Self.block) * max(picture.size.height, Self.block)
         return (bytes + (picture.hasAlpha ? 28 : 0)) * area

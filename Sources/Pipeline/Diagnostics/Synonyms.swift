@@ -37,7 +37,8 @@ enum Synonyms {
         "color": ["background"], "colour": ["color", "background"], "background-color": ["background"],
         "degrees": ["angle"],
         "opacity": ["alpha"], "radius": ["sigma"],
-        "chroma-subsampling": ["subsampling"], "jpg": ["jpeg"], "tif": ["tiff"], "watch": ["inboxes"],
+        "chroma-subsampling": ["subsampling"], "jpg": ["jpeg"], "tif": ["tiff"], "jpegxl": ["jxl"], "jpeg-xl": ["jxl"],
+        "watch": ["inboxes"],
         "folders": ["inboxes"],
     ]
 

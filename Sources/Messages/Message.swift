@@ -25,7 +25,7 @@ package enum Request: Codable, Sendable {
 
 /// The metadata that facts are to have.
 package struct WantedMetadata: Codable, Sendable {
-    /// What they say in words that texts can show.
+    /// The words in it, for texts.
     package var words = false
     /// These fields.
     package var fields: [MetadataField] = []

@@ -64,7 +64,7 @@ struct SourceMetadata {
     /// The statements of all blocks and texts together.
     var statements: Statements { blocks.statements }
 
-    /// What fields that were asked for say.
+    /// The values of fields.
     func values(of fields: [MetadataField], in facts: SourceFacts) -> [MetadataValue] {
         blocks.values(of: fields, in: facts)
     }

@@ -63,7 +63,7 @@ struct WorkerReply {
         }
         let said = facts.metadata?.map(\.field) ?? []
         guard Set(said).count == said.count, said.allSatisfy(wanted.fields.contains) else {
-            throw WorkerLoss.confused("metadata that nobody asked for")
+            throw WorkerLoss.confused("metadata that was not asked for")
         }
         return facts
     }

@@ -1,7 +1,7 @@
 // Reads the fields that a pipeline asks for out of a picture's metadata.
 
 extension MetadataBlocks {
-    /// What the fields say; nothing for those that the picture does not have.
+    /// The values of fields; none for those that the picture lacks.
     /// - Parameter facts: of the picture.
     package func values(of fields: [MetadataField], in facts: SourceFacts) -> [MetadataValue] {
         let packet = fields.contains(where: \.isOfXMP) ? blocks[.xmp].map { XMPElement(packet: $0) } : nil

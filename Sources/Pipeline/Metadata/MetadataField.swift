@@ -136,6 +136,6 @@ package struct MetadataValue: Hashable, Sendable, Codable {
 
     package init(_ field: MetadataField, _ text: String) { (self.field, self.text) = (field, text) }
 
-    /// Whether a picture can say this. It comes from a worker.
+    /// Whether it is cleaned text, since it comes from a worker.
     var isPlausible: Bool { Rights.cleaned(text) == text }
 }

@@ -8,7 +8,7 @@ struct XMPElement {
     fileprivate var text = ""
     private(set) var children: [XMPElement] = []
 
-    /// What is deeper, or comes after so many elements, is not looked at.
+    /// Elements below this depth, or after so many, are ignored.
     private static let (deepest, most) = (32, 20_000)
 
     /// An element around all others, without a name.
@@ -137,7 +137,7 @@ struct XMPElement {
                 (0...1).contains(x), (0...1).contains(y)
             else { return nil }
             let (width, height) = (number("w", per: size?.width) ?? 0, number("h", per: size?.height) ?? 0)
-            return (type == "focus", x, y, width * height)
+            return (type == "focus", x, y, width > 0 && height > 0 ? width * height : 0)
         }
         let found = regions.first(where: \.isFocus) ?? regions.max { $0.area < $1.area }
         return found.map { ($0.x, $0.y, size) }

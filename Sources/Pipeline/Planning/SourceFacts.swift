@@ -35,7 +35,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var captureDate: String?
     /// The words of its metadata; nil if they were not asked for.
     package var words: PictureWords?
-    /// What it has of the fields of metadata that were asked for; nil if none were.
+    /// The values of the metadata fields that were asked for; nil if none were.
     package var metadata: [MetadataValue]?
     /// Whether a pixel is not opaque; nil if nobody has looked.
     package var isTransparent: Bool?

@@ -161,6 +161,12 @@ import Testing
             "parameters: { a: { type: point, default: { x: 1%, y: 1% }, from: iptc:City } }",
             "a point comes from xmp:regions, found iptc:City"
         ),
+        ("parameters: { a: { type: text, default: x, from: iptc:City } }", "a text cannot come from metadata"),
+        ("parameters: { a: { type: file, default: x.png, from: iptc:City } }", "a file cannot come from metadata"),
+        (
+            "parameters: { a: { type: number, default: 5, from: iptc:City } }\nlimits: { max-pixels: \"${a}\" }",
+            "'limits' is the same for all pictures, and 'a' comes from each one's metadata"
+        ),
     ])
     func `a declaration that cannot be is said`(head: String, words: String) {
         let found = Self.mistakes(head + "\nrenditions: { a: { save: { format: png } } }\n")

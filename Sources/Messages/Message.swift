@@ -40,8 +40,8 @@ package struct PipelineMessage: Codable, Sendable {
     package let text: String
     /// Values of parameters.
     private let settings: [Setting]
-    /// Values of one picture's metadata, if it is the pipeline for that.
-    package let ofPicture: [MetadataValue]
+    /// Values of one picture, if it is the pipeline for that.
+    package let ofPicture: PictureValues
     /// Each asset once.
     package let assets: [AssetMessage]
     /// The first pipeline decides the kind of the worker; the others are of the same.
@@ -49,7 +49,7 @@ package struct PipelineMessage: Codable, Sendable {
     package let limits: Limits
 
     package init(
-        id: Int, name: String, text: String, given: [String: String] = [:], ofPicture: [MetadataValue] = [],
+        id: Int, name: String, text: String, given: [String: String] = [:], ofPicture: PictureValues = PictureValues(),
         assets: [AssetMessage], kind: WorkerKind = WorkerKind(), limits: Limits
     ) {
         self.id = id

@@ -26,6 +26,26 @@ package enum FileLocation: Sendable {
         }
     }
 
+    /// The place of another name beside it, or in a folder above that; no link is followed below an open folder.
+    /// - Parameter above: how many folders up; -1 for a name in the folder that this is the location of.
+    /// - Returns: nil if there is no such folder above, or none at all.
+    package func beside(_ name: BytePath, above: Int = 0) -> FileLocation? {
+        func folder(_ path: BytePath) -> BytePath? {
+            if above < 0 { return path }
+            var folder = path.directory
+            for _ in 0..<above {
+                guard !folder.bytes.isEmpty, folder.lastComponent != BytePath("..") else { return nil }
+                folder = folder.directory
+            }
+            return folder
+        }
+        switch self {
+        case .path(let path): return folder(path).map { .path($0.appending(name)) }
+        case .below(let root, let path, _): return folder(path).map { .below(root, $0.appending(name)) }
+        case .part: return nil
+        }
+    }
+
     /// The status of what is there; nil if there is nothing.
     package func status() throws(SystemError) -> FileStatus? {
         switch self {

@@ -70,9 +70,9 @@ private struct ProgressState {
             if [.diskFull, .outputNotWritable].contains(error.code) { hasEnvironmentFailure = true }
             printError("\(report.source.shown): \(paint.red(error.code.rawValue)): \(oneLine(error.message))")
             failures[error.code, default: 0] += 1
-            if let line = error.detail?.split(whereSeparator: \.isNewline).first {
-                printError("  \(oneLine(String(line)))")
-            }
+            // A mistake in a sidecar has its line, and a caret below the place.
+            let lines = error.detail?.split(whereSeparator: \.isNewline) ?? []
+            for line in lines.prefix(error.code == .badParameters ? 2 : 1) { printError("  \(oneLine(String(line)))") }
             // Once for each code, so that a thousand of them stay readable.
             if explained.insert(error.code).inserted { printError("  \(error.remedy(in: .command))") }
         }

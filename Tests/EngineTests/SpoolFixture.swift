@@ -16,6 +16,7 @@ struct SpoolFixture {
     private let names = JobNames()
     let ignored = IgnoredNames()
     var limits = Limits()
+    var sidecars = SidecarRule.none
 
     init(calls: NameCalls = .system) throws {
         folder = try TemporaryFolder()
@@ -47,7 +48,8 @@ struct SpoolFixture {
     }
 
     func claim(_ job: Job) -> ClaimOutcome {
-        spool.claim(job, from: inbox, ignored: ignored, largest: limits.maximumSourceBytes)
+        spool.claim(
+            job, from: inbox, ignored: ignored, largest: limits.maximumSourceBytes, takesSidecars: sidecars.takes)
     }
 
     /// A job whose source is in the spool.
@@ -58,7 +60,9 @@ struct SpoolFixture {
         return job
     }
 
-    func open(_ job: Job) throws -> SourceFile { try spool.open(job, ignored: ignored, limits: limits) }
+    func open(_ job: Job) throws -> SourceFile {
+        try spool.open(job, ignored: ignored, limits: limits, sidecars: sidecars)
+    }
 
     func entries() throws -> [SpoolEntry] { try spool.entries(ignored: ignored) }
     func place(_ job: Job) throws -> SourcePlace { try spool.place(of: job, inbox: inbox) }

@@ -115,7 +115,7 @@ import Vips
         for words in [
             "wide.png: bad-parameters: the value of 'side' (xmp:photoshop:Headline) expects a length",
             "xmp:photoshop:Headline is '-5'",
-            "other.png: bad-parameters: a value of metadata cannot choose an asset, found 'none.png'",
+            "other.png: bad-parameters: 'none.png', which a value names, cannot be used: cannot find the file",
             "unknown.png: bad-parameters: the value of 'mark' (xmp:dc:source) expects one of mark.png or none.png",
         ] {
             #expect(result.errors.contains(words), "\(result.errors)")

@@ -1,5 +1,6 @@
 // Parameters through the whole program: the pipeline's own values, --set, an inbox's `set`, shards, second runs, reports.
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -90,5 +91,146 @@ import Testing
             "state: state\ninboxes:\n  - { path: in, \(inbox), set: { side: [1], kind: png } }\n", to: "mill.yaml")
         let check = try await drop.runner.run("check", "mill.yaml")
         #expect(check.exit != 0 && check.errors.contains("'side' expects a value in one line"), "\(check.errors)")
+    }
+
+    @Test func `a run reads sidecars, and does again what they change`() async throws {
+        let picture = try await SamplePicture.noise(width: 40, height: 30)
+        for name in ["in/sub/b.jpg", "in/sub/deep/c.jpg"] { try runner.folder.write(picture, to: name) }
+        try runner.folder.write("side: 12\n", to: "in/sub/_imagemill.yaml")
+        try runner.folder.write("side: 14\n", to: "in/sub/deep/c.jpg.yaml")
+        let run = try await runner.run("run", "p.yaml", "in", "-o", "out", "--set", "kind=gif", "--set", "side=16")
+        #expect(run.exit == 0 && run.errors.contains("3 sources"), "\(run.errors)")
+        #expect(!run.errors.contains("passed over"), "\(run.errors)")
+        for (name, side) in [("a", 16), ("b", 12), ("c", 14)] {
+            #expect(try await runner.size(of: "out/\(name).gif") == [side, side])
+        }
+        let text = String(decoding: try runner.bytes("out/.imagemill/report.json"), as: UTF8.self)
+        #expect(text.contains(#"{"name":"side","origin":"folder","value":"12"}"#), "\(text)")
+        #expect(text.contains(#"{"name":"side","origin":"sidecar","value":"14"}"#), "\(text)")
+        let valid = try await runner.validate("batch", ["out/.imagemill/report.json"])
+        #expect(valid.exit == 0, "\(valid.output)\(valid.errors)")
+        let plan = try await runner.run("plan", "p.yaml", "in/sub/deep/c.jpg", "--set", "kind=gif")
+        #expect(plan.output.contains("side           14  (sidecar)"), "\(plan.output)")
+
+        try runner.folder.write("side: 18 \n", to: "in/sub/deep/c.jpg.yaml")
+        try runner.folder.write("side: 11\n", to: "in/a.jpg.yaml")
+        try FileManager.default.removeItem(atPath: runner.folder.path("in/sub/_imagemill.yaml"))
+        let options = ["run", "p.yaml", "in", "-o", "out", "--set", "kind=gif", "--set", "side=16"]
+        for (source, reason) in [
+            ("in/a.jpg", "the sidecar 'a.jpg.yaml' is new"), ("in/sub/b.jpg", "the sidecar '_imagemill.yaml' is gone"),
+            ("in/sub/deep/c.jpg", "the sidecar 'c.jpg.yaml' has 10 bytes; it had 9"),
+        ] {
+            let why = try await runner.run(options + ["--why", source])
+            #expect(why.output.contains(reason), "\(why.output)")
+        }
+        _ = try await runner.run(options)
+        for (name, side) in [("a", 11), ("b", 16), ("c", 18)] {
+            #expect(try await runner.size(of: "out/\(name).gif") == [side, side])
+        }
+        #expect(try await runner.run(options).errors.contains("3 sources unchanged"))
+    }
+
+    @Test func `a mistake in a sidecar fails its picture, with a caret; a plan of shards reads them too`() async throws
+    {
+        try runner.folder.write("side: wide\n", to: "in/a.jpg.yaml")
+        let run = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(
+            run.exit == 2 && run.errors.contains("in/a.jpg: bad-parameters: in/a.jpg.yaml:1:7: 'side' expects a length")
+                && run.errors.contains("    side: wide\n          ^\n"), "\(run.errors)")
+        try runner.folder.write("side: 13\n", to: "in/a.jpg.yaml")
+        _ = try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan", "-q")
+        let task = try await runner.run("run", "--plan", "plan", "--task", "0", "-o", "parts", "-q")
+        #expect(task.exit == 0, "\(task.errors)")
+        #expect(try await runner.size(of: "parts/000000/a.png") == [13, 13])
+    }
+
+    @Test func `a file that a picture names is below the pipeline, and a change of it is seen`() async throws {
+        let pipeline = """
+            parameters: { badge: { type: file, default: badges/one.jpg } }
+            renditions: { a: { stages: [ { overlay: { image: "${badge}" } } ], save: { format: png } } }
+            """
+        try runner.folder.write(pipeline, to: "here/p.yaml")
+        for name in ["here/badges/one.jpg", "here/badges/two.jpg", "away.jpg"] {
+            try runner.folder.write(try await SamplePicture.noise(width: 4, height: 4), to: name)
+        }
+        #expect(symlink("../../away.jpg", runner.folder.path("here/badges/link.jpg")) == 0)
+        let options = ["run", "here/p.yaml", "in", "-o", "out"]
+        for path in ["../away.jpg", runner.folder.path("away.jpg"), "badges/link.jpg", "badges/none.png"] {
+            try runner.folder.write("badge: \(path)\n", to: "in/a.jpg.yaml")
+            let run = try await runner.run(options)
+            #expect(
+                run.exit == 2 && run.errors.contains("bad-parameters: '\(path)', which a value names"), "\(run.errors)")
+        }
+        try runner.folder.write("badge: badges/two.jpg\n", to: "in/a.jpg.yaml")
+        let run = try await runner.run(options)
+        #expect(run.exit == 0, "\(run.errors)")
+        #expect(try await runner.run(options).errors.contains("1 source unchanged"))
+        try runner.folder.write(try await SamplePicture.noise(width: 9, height: 4), to: "here/badges/two.jpg")
+        let why = try await runner.run(options + ["--why", "in/a.jpg"])
+        #expect(why.output.contains("badges/two.jpg' ") && why.output.contains("the asset '"), "\(why.output)")
+    }
+
+    @Test func `a drop folder takes sidecars with their pictures, and brings both back`() async throws {
+        let drop = try WatchedFolder(
+            mill: "state: state\ninboxes:\n  - { path: in, outbox: out, pipeline: p.yaml, settle: 1s }\n")
+        try drop.runner.folder.write(Self.pipeline, to: "p.yaml")
+        try drop.runner.folder.write("kind: gif\n", to: "in/_imagemill.yaml")
+        let watch = try await drop.start()
+        let picture = try await SamplePicture.noise(width: 40, height: 30)
+        try drop.drop("alone.jpg.yaml", Array("side: 7\n".utf8))
+        try drop.drop("a.jpg.yaml", Array("side: 8\n".utf8))
+        try drop.drop("a.jpg", picture)
+        // After its picture, while that settles.
+        try drop.drop("b.jpg", picture)
+        try drop.drop("b.jpg.yaml", Array("side: 9\n".utf8))
+        try drop.drop("c.jpg", picture)
+        try drop.drop("d.jpg", picture)
+        try drop.drop("d.jpg.yaml", Array("sied: 9\n".utf8))
+        try await drop.until(
+            "out/a.jpg.json", "out/b.jpg.json", "out/c.jpg.json", "state/failed/in/d.jpg.error.json")
+        for (name, side) in [("a", 8), ("b", 9), ("c", 20)] {
+            #expect(try await drop.runner.size(of: "out/\(name).gif") == [side, side])
+        }
+        try await drop.until("state/done/in/a.jpg.yaml", "state/done/in/b.jpg.yaml", "state/failed/in/d.jpg.yaml")
+        let status = try await drop.runner.run("status", "mill.yaml")
+        #expect(
+            status.output.contains("alone.jpg.yaml")
+                && status.output.contains("it is a sidecar and waits for 'alone.jpg'"),
+            "\(status.output)\(status.errors)")
+        let entries = try drop.runner.folder.entries().filter { $0.hasPrefix("in/") }
+        #expect(entries == ["in/_imagemill.yaml", "in/alone.jpg.yaml"], "\(entries)")
+        let failed = try await drop.runner.run("status", "mill.yaml", "--failed")
+        #expect(!failed.output.contains("d.jpg.yaml\n"), "\(failed.output)")
+
+        try drop.runner.folder.write("side: 6\n", to: "state/failed/in/d.jpg.yaml")
+        let retry = try await drop.runner.run("retry", "mill.yaml", "--all")
+        #expect(retry.exit == 0, "\(retry.errors)")
+        try await drop.until("out/d.jpg.json", "state/done/in/d.jpg.yaml")
+        #expect(try await drop.runner.size(of: "out/d.gif") == [6, 6])
+        try drop.drop("alone.jpg", picture)
+        try await drop.until("out/alone.jpg.json", "state/done/in/alone.jpg.yaml")
+        #expect(try await drop.runner.size(of: "out/alone.gif") == [7, 7])
+        try await drop.stop(watch)
+    }
+
+    @Test func `a sidecar that an inbox requires is waited for, and its absence is a failure`() async throws {
+        let inbox = "path: in, outbox: out, pipeline: p.yaml, settle: 200ms, incomplete-after: 2s, sidecar: required"
+        let drop = try WatchedFolder(mill: "state: state\ninboxes:\n  - { \(inbox) }\n")
+        try drop.runner.folder.write(Self.pipeline, to: "p.yaml")
+        let watch = try await drop.start()
+        let picture = try await SamplePicture.noise(width: 40, height: 30)
+        try drop.drop("a.jpg", picture)
+        try await drop.until("state/failed/in/a.jpg.error.json")
+        let note = String(decoding: try drop.runner.bytes("state/failed/in/a.jpg.error.json"), as: UTF8.self)
+        #expect(note.contains("expected the sidecar 'a.jpg.yaml'"), "\(note)")
+        try drop.drop("b.jpg", picture)
+        try await Task.sleep(for: .milliseconds(700))
+        try drop.drop("b.jpg.yaml", Array("side: 9\n".utf8))
+        try await drop.until("out/b.jpg.json")
+        #expect(try await drop.runner.size(of: "out/b.png") == [9, 9])
+        try await drop.stop(watch)
+        try drop.runner.folder.write("renditions: { a: { save: { format: png } } }\n", to: "p.yaml")
+        let check = try await drop.runner.run("check", "mill.yaml")
+        #expect(check.errors.contains("'sidecar: required', and its pipeline has no parameters"), "\(check.errors)")
     }
 }

@@ -248,8 +248,12 @@ package struct LoadedMill: Sendable {
         return (FileSystem.absolute(BytePath(".")) ?? BytePath("/")).appending(resolved)
     }
 
-    /// Thumbnails are found by the addresses of their sources.
+    /// Thumbnails are found by the addresses of their sources, and sidecars are values for parameters.
     private static func refusal(of inbox: MillInbox, _ pipeline: PipelineFile?) -> String? {
+        if let pipeline, inbox.sidecar == .required, pipeline.settings.isEmpty || pipeline.source == .set {
+            let why = pipeline.source == .set ? "takes sets, which have none" : "has no parameters"
+            return "inbox '\(inbox.name)': 'sidecar: required', and its pipeline \(why); remove 'sidecar'"
+        }
         guard pipeline?.makesThumbnails == true, inbox.originals != .keep else { return nil }
         return
             "inbox '\(inbox.name)': 'layout: freedesktop' makes thumbnails of files where they are, and 'originals: \(inbox.originals.rawValue)' takes "
@@ -332,7 +336,14 @@ extension LoadedMill.Inbox {
                 zeroByteAfter: settings.zeroByteAfter),
             setQuiet: settings.setQuiet, takesSets: takesSets, ignored: ignored)
         watch.allowed = settings.allowed.formats
+        watch.sidecars = sidecars
         return watch
+    }
+
+    /// Whether its pictures have values for the parameters of the pipeline.
+    var sidecars: SidecarRule {
+        if pipeline.file.settings.isEmpty { return .none }
+        return settings.sidecar == .required ? .required : .optional
     }
 
     /// Makes the outbox if nothing but itself is missing, as `run` does. For the start only: an outbox that vanishes

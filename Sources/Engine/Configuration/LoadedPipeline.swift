@@ -15,6 +15,8 @@ package struct LoadedPipeline: Sendable {
     private let token = Token()
     /// It has values of one picture.
     let isOfPicture: Bool
+    /// The assets that only these name, by their whole paths.
+    private(set) var chosenAssets: [Fingerprint.File] = []
 
     /// Where the file is, for whoever reads it later from elsewhere.
     var absolutePath: BytePath { FileSystem.absolute(BytePath(path)) ?? BytePath(path) }
@@ -34,6 +36,10 @@ package struct LoadedPipeline: Sendable {
             case file(OpenFile)
             /// For libraries that open files by name: in the sandbox that works with files in memory only.
             case bytes([UInt8])
+        }
+
+        func isFor(_ reference: AssetReference) -> Bool {
+            self.reference.path == reference.path && self.reference.kind == reference.kind
         }
 
         /// The file, for one more process to read.
@@ -125,7 +131,7 @@ package struct LoadedPipeline: Sendable {
             problems = mistakes.items
         }
         for reference in references
-        where !assets.contains(where: { $0.reference.path == reference.path && $0.reference.kind == reference.kind }) {
+        where !assets.contains(where: { $0.isFor(reference) }) {
             do throws(Failure) {
                 assets.append(try Self.open(reference, beside: BytePath(path)))
             } catch {
@@ -147,9 +153,10 @@ package struct LoadedPipeline: Sendable {
         installedFonts = readsFonts ? general?.installedFonts ?? InstalledFonts.digest() : nil
     }
 
-    /// The pipeline with values that a picture's metadata have for its parameters.
+    /// The pipeline with values that a picture has for its parameters. Files that only these name are opened: they
+    /// must be in the pipeline's folder or below.
     /// - Throws: `Failure` if it cannot be followed with these.
-    func with(_ values: [MetadataValue]) throws(Failure) -> LoadedPipeline {
+    func with(_ values: PictureValues) throws(Failure) -> LoadedPipeline {
         let file: PipelineFile
         do throws(Diagnostics) {
             file = try PipelineFile(
@@ -157,22 +164,42 @@ package struct LoadedPipeline: Sendable {
         } catch {
             throw Self.badParameters(error, values)
         }
-        for reference in file.assets {
-            guard assets.contains(where: { $0.reference.path == reference.path && $0.reference.kind == reference.kind })
-            else {
-                throw Failure(
-                    .badParameters, stage: "plan",
-                    "a value of metadata cannot choose an asset, found '\(reference.path)'")
+        let known = assets
+        var opened: [OpenedAsset] = []
+        var chosen: [Fingerprint.File] = []
+        for reference in file.assets where !opened.contains(where: { $0.isFor(reference) }) {
+            if let asset = known.first(where: { $0.isFor(reference) }) {
+                opened.append(asset)
+                continue
+            }
+            do throws(Failure) {
+                let (asset, stamp) = try Self.open(reference, below: BytePath(path).directory)
+                opened.append(asset)
+                chosen.append(Fingerprint.File(name: absolutePath.directory.appending(BytePath(reference.path)), stamp))
+            } catch {
+                let message = "'\(reference.path)', which a value names, cannot be used: \(error.message)"
+                throw Failure(.badParameters, stage: "plan", message, detail: error.detail)
             }
         }
-        return LoadedPipeline(file, path, assets, for: self)
+        var made = LoadedPipeline(file, path, opened, for: self)
+        made.chosenAssets = chosen
+        return made
     }
 
     /// The failure for values of a picture with which its pipeline has mistakes.
-    static func badParameters(_ mistakes: Diagnostics, _ values: [MetadataValue]) -> Failure {
-        let given = listed(values.map { "\($0.field.written) is '\($0.text.prefix(100))'" })
+    static func badParameters(_ mistakes: Diagnostics, _ values: PictureValues) -> Failure {
+        if values.sidecars.contains(where: { $0.name == mistakes.file }), let mistake = mistakes.items.first {
+            let place = "\(mistakes.file):\(mistake.position.line):\(mistake.position.column)"
+            // Found by our own code, before any worker has seen the picture.
+            return Failure(
+                .badParameters, stage: "read", "\(place): \(mistake.message.prefix(1000))",
+                detail: mistakes.excerpts.map { String($0.prefix(4000)) })
+        }
+        let given =
+            values.metadata.map { "\($0.field.written) is '\($0.text.prefix(100))'" }
+            + values.sidecars.map { "there is '\($0.name)'" }
         let mistake = mistakes.items.first.map { String($0.message.prefix(1000)) } ?? "the pipeline has a mistake"
-        return Failure(.badParameters, stage: "plan", "\(mistake); \(given)")
+        return Failure(.badParameters, stage: "plan", "\(mistake); \(listed(given))")
     }
 
     /// The mistakes in the contents of the assets that a pipeline names, whatever else is wrong with it. Each asset is
@@ -199,20 +226,46 @@ package struct LoadedPipeline: Sendable {
 
     private static func open(_ reference: AssetReference, beside pipeline: BytePath) throws(Failure) -> OpenedAsset {
         let path = BytePath(reference.path)
-        let full = path.bytes.first == UInt8(ascii: "/") ? path : pipeline.directory.appending(path)
+        return try open(
+            reference, at: .path(path.bytes.first == UInt8(ascii: "/") ? path : pipeline.directory.appending(path)))
+    }
+
+    /// Opens an asset that a picture names: in a folder or below, without following links.
+    /// - Returns: also its size and time.
+    private static func open(
+        _ reference: AssetReference, below folder: BytePath
+    ) throws(Failure) -> (asset: OpenedAsset, FileStamp) {
+        let path = BytePath(reference.path)
+        guard path.staysBelow else {
+            throw Failure(
+                .permissionDenied, stage: "read", "a file that a picture names is in the pipeline's folder or below")
+        }
+        let root: Directory
+        do throws(SystemError) {
+            root = try Directory(folder.bytes.isEmpty ? BytePath(".") : folder)
+        } catch {
+            throw error.asSourceFailure
+        }
+        let place = FileLocation.below(root, path)
+        let stamp = try place.opened().status.stamp
+        return (try open(reference, at: place), stamp)
+    }
+
+    private static func open(_ reference: AssetReference, at place: FileLocation) throws(Failure) -> OpenedAsset {
         switch reference.kind {
-        case .picture: return try openPicture(reference, path, at: full)
-        case .colorTable: return try openColorTable(reference, at: full)
-        case .font: return try openFont(reference, at: full)
+        case .picture: return try openPicture(reference, at: place)
+        case .colorTable: return try openColorTable(reference, at: place)
+        case .font: return try openFont(reference, at: place)
         }
     }
 
     private static func openPicture(
-        _ reference: AssetReference, _ path: BytePath, at full: BytePath
+        _ reference: AssetReference, at place: FileLocation
     ) throws(Failure) -> OpenedAsset {
+        let path = BytePath(reference.path)
         var limits = Limits()
         limits.allowed = Set(SourceFormat.onRequest)
-        let source = try OpenedSource(SourceFile(location: .path(full), identity: full, relative: path), limits: limits)
+        let source = try OpenedSource(SourceFile(location: place, identity: path, relative: path), limits: limits)
         // All workers of the pipeline read its assets.
         guard !source.format.isOnRequest || source.format == .svg else {
             throw Failure(
@@ -235,10 +288,10 @@ package struct LoadedPipeline: Sendable {
 
     /// Reads the whole table, so that a mistake in it is one of the pipeline and not of each source.
     private static func openColorTable(
-        _ reference: AssetReference, at path: BytePath
+        _ reference: AssetReference, at place: FileLocation
     ) throws(Failure) -> OpenedAsset {
         do {
-            let file = try OpenFile.reading(path)
+            let file = try place.opened().file
             let bytes = try file.colorTableBytes()
             _ = try ColorTable(cube: bytes)
             return OpenedAsset(
@@ -256,13 +309,13 @@ package struct LoadedPipeline: Sendable {
         }
     }
 
-    private static func openFont(_ reference: AssetReference, at path: BytePath) throws(Failure) -> OpenedAsset {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try OpenFile.contents(path, limit: largestFont)
-        } catch {
-            throw error.asSourceFailure
+    private static func openFont(_ reference: AssetReference, at place: FileLocation) throws(Failure) -> OpenedAsset {
+        let found = try place.opened()
+        guard found.status.bytes <= largestFont else {
+            throw Failure(
+                .tooManyBytes, stage: "read", "it has \(found.status.bytes) bytes; a font has \(largestFont) at most")
         }
+        let bytes = try found.beginning(found.status.bytes)
         let marks: [[UInt8]] = [
             [0, 1, 0, 0], Array("true".utf8), Array("OTTO".utf8), Array("ttcf".utf8),
             Array("wOFF".utf8), Array("wOF2".utf8), [0x80, 1],

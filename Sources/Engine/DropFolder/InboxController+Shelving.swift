@@ -20,7 +20,10 @@ extension InboxController: JobSite, Shelving {
         }
         let (spool, inbox, limits) = state.withLock { ($0.spool, $0.inbox, $0.route.render.limits) }
         guard let spool else { return .obstructed(Pause(.missingInbox, "the inbox has no folders yet")) }
-        switch spool.claim(job, from: inbox.path, ignored: inbox.ignored, largest: limits.maximumSourceBytes) {
+        switch spool.claim(
+            job, from: inbox.path, ignored: inbox.ignored, largest: limits.maximumSourceBytes,
+            takesSidecars: inbox.sidecars.takes)
+        {
         case .claimed:
             state.withLock { $0.open[job.id] = OpenJob(in: spool.folders(of: job.id)) }
             // If the original stays in the inbox, the answer comes when the job is done.
@@ -49,7 +52,7 @@ extension InboxController: JobSite, Shelving {
             throw error.asSourceFailure
         }
         state.withLock { $0.postponed[job.id] = nil }
-        return try spool.open(job, ignored: inbox.ignored, limits: route.render.limits)
+        return try spool.open(job, ignored: inbox.ignored, limits: route.render.limits, sidecars: inbox.sidecars)
     }
 
     func owner(of job: Job) -> BytePath { job.owner }

@@ -20,7 +20,8 @@ package enum Change: Equatable, Sendable {
     /// Thumbnails for file managers count for one address of the source, and it was done under another.
     case address(String)
     case sourceUnreadable
-    /// The member of a set; an empty name means a picture.
+    /// The member of a set, a sidecar by its path from the source's folder, or an asset by its whole path; an empty name
+    /// means a picture.
     case size(BytePath, before: Int, now: Int)
     case time(BytePath)
     case memberAdded(BytePath)
@@ -45,15 +46,18 @@ package enum Change: Equatable, Sendable {
         case .sourceUnreadable: "the source cannot be examined"
         case .size(let member, let before, let now): "\(Self.title(member)) has \(now) bytes; it had \(before)"
         case .time(let member): "\(Self.title(member)) was written to"
-        case .memberAdded(let member): "the member '\(member.printable)' is new"
-        case .memberRemoved(let member): "the member '\(member.printable)' is gone"
+        case .memberAdded(let member): "\(Self.title(member)) is new"
+        case .memberRemoved(let member): "\(Self.title(member)) is gone"
         case .outputMissing(let name): "the rendition '\(name.printable)' is missing"
         case .outputAltered(let name): "the rendition '\(name.printable)' is not as it was written"
         }
     }
 
     private static func title(_ member: BytePath) -> String {
-        member.bytes.isEmpty ? "the source" : "the member '\(member.printable)'"
+        if member.bytes.isEmpty { return "the source" }
+        if member.isAbsolute { return "the asset '\(member.printable)'" }
+        let isSidecar = Sidecar.picture(of: member) != nil
+        return "the \(isSidecar ? "sidecar" : "member") '\(member.printable)'"
     }
 }
 

@@ -30,11 +30,11 @@ package struct WorkList: Sendable {
     /// open.
     /// - Parameter sources: all sources of the run, in natural order.
     package init(
-        _ sources: [SourceFile], _ setup: RunSetup, makesThumbnails: Bool, outbox: OutboxLocation, isDryRun: Bool
+        _ sources: [SourceFile], _ setup: RunSetup, for pipeline: PipelineFile, outbox: OutboxLocation, isDryRun: Bool
     ) {
         guard
             let changes = SourceChanges(
-                sources, setup, makesThumbnails: makesThumbnails, outbox: outbox, isDryRun: isDryRun)
+                sources, setup, for: pipeline, outbox: outbox, isDryRun: isDryRun)
         else {
             toDo = sources
             return
@@ -56,8 +56,7 @@ package struct WorkList: Sendable {
 package struct SourceChanges {
     private let sources: [SourceFile]
     private let setup: RunSetup
-    /// Whether the pipeline has thumbnails for file managers.
-    private let makesThumbnails: Bool
+    private let pipeline: PipelineFile
     private let outbox: OutboxLocation
     fileprivate let reader: ResultReader
     private let results: [RecordedResult?]
@@ -70,12 +69,12 @@ package struct SourceChanges {
 
     /// - Returns: nil if nothing is known of earlier runs.
     package init?(
-        _ sources: [SourceFile], _ setup: RunSetup, makesThumbnails: Bool, outbox: OutboxLocation, isDryRun: Bool
+        _ sources: [SourceFile], _ setup: RunSetup, for pipeline: PipelineFile, outbox: OutboxLocation, isDryRun: Bool
     ) {
         guard let reader = ResultReader(outbox, isDryRun: isDryRun) else { return nil }
         self.sources = sources
         self.setup = setup
-        self.makesThumbnails = makesThumbnails
+        self.pipeline = pipeline
         self.outbox = outbox
         self.reader = reader
         identities = sources.map { outbox.identity(of: $0.identity) }
@@ -112,14 +111,17 @@ package struct SourceChanges {
     }
 
     private func sourceChanges(_ source: SourceFile, _ result: RecordedResult) -> [Change] {
-        guard let now = Fingerprint.current(of: source) else { return [.sourceUnreadable] }
+        let hasSidecars = !pipeline.settings.isEmpty
+        guard var now = Fingerprint.current(of: source, withSidecars: hasSidecars) else { return [.sourceUnreadable] }
         if now.encoded == result.fingerprint { return [] }
-        return Fingerprint(encoded: result.fingerprint).map { now.changes(since: $0) } ?? [.recordUnreadable]
+        guard let before = Fingerprint(encoded: result.fingerprint) else { return [.recordUnreadable] }
+        now.files += before.files.filter(\.isChosen).compactMap { $0.now() }
+        return now.changes(since: before)
     }
 
     /// Thumbnails have the digest of the address in their names.
     private func addressChanges(_ source: SourceFile, _ outputs: Fingerprint) -> [Change] {
-        guard makesThumbnails else { return [] }
+        guard pipeline.makesThumbnails else { return [] }
         let uri = source.address.fileURI
         let name = BytePath(ThumbnailFacts.digest(of: uri) + ".png")
         return outputs.files.contains { $0.name.lastComponent == name } ? [] : [.address(uri)]

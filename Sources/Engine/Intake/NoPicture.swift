@@ -8,6 +8,8 @@ package enum NoPicture: Hashable, Sendable {
     case somethingElse
     /// It is in a format that is never read, in the words of messages.
     case unread(String)
+    /// It is the sidecar of a picture that is not there.
+    case lonelySidecar(of: BytePath)
     /// It is in a format that is read on request only, which was not requested.
     case onRequest(SourceFormat)
 }
@@ -21,6 +23,7 @@ extension NoPicture {
         switch self {
         case .somethingElse: "it is no picture, by its name and its content"
         case .unread(let name): "it is no picture that is read: found \(name)"
+        case .lonelySidecar(let picture): "it is a sidecar and waits for '\(picture.printable)'"
         case .onRequest(let format):
             "it is \(format.title), which is read if the inbox has 'allow: [\(format.rawValue)]'"
         }

@@ -45,8 +45,8 @@ package struct Examination: Equatable, Sendable {
     }
 }
 
-/// The signs of the upload as a whole, from the names in a set's folder.
-package struct SetSigns: Equatable, Sendable {
+/// The signs of the upload as a whole, from the names in a set's folder or beside a picture.
+package struct UploadSigns: Equatable, Sendable {
     /// The set has its `.done`.
     package var isDeclaredComplete: Bool
     /// A digest of all files with unfinished names; nil if there is none.
@@ -54,14 +54,32 @@ package struct SetSigns: Equatable, Sendable {
     /// A digest of all files with names of leftovers. A writer may use such a name until a member is complete.
     package var leftovers: UInt64
 
+    /// The sidecar that belongs to a picture.
+    package var sidecar: SidecarSign
+
     /// There is nothing in the set but its members.
     var namesMembersOnly: Bool { unfinished == nil && leftovers == 0 }
 
-    package init(isDeclaredComplete: Bool = false, unfinished: UInt64? = nil, leftovers: UInt64 = 0) {
+    package init(
+        isDeclaredComplete: Bool = false, unfinished: UInt64? = nil, leftovers: UInt64 = 0,
+        sidecar: SidecarSign = .none
+    ) {
+        self.sidecar = sidecar
         self.isDeclaredComplete = isDeclaredComplete
         self.unfinished = unfinished
         self.leftovers = leftovers
     }
+}
+
+/// What a look has found of a picture's sidecar.
+package enum SidecarSign: Equatable, Sendable {
+    /// Its inbox takes none.
+    case none
+    /// It may come while the picture settles.
+    case awaited
+    /// It must come.
+    case missing
+    case found(FileVersion)
 }
 
 /// Why a source is not complete yet.
@@ -76,6 +94,8 @@ package enum SettlingReason: String, Sendable, Codable, CaseIterable {
     case empty
     /// The set has a file with the name of an unfinished upload.
     case unfinished
+    /// Its sidecar is missing, which the inbox requires.
+    case sidecar
 }
 
 /// The stability check of one file or one set.
@@ -103,7 +123,7 @@ package struct Settling: Sendable {
     /// A person wants it tried now.
     private var isHastened = false
     /// The signs that the set's names gave at the last look.
-    private var signs = SetSigns()
+    private var signs = UploadSigns()
 
     package init(at now: Moment, isSet: Bool = false) {
         lastChange = now
@@ -141,12 +161,16 @@ package struct Settling: Sendable {
 
     /// Judges what a look has found.
     package mutating func look(
-        _ seen: FileStatus, signs: SetSigns = SetSigns(), at now: Moment, times: SettleTimes
+        _ seen: FileStatus, signs: UploadSigns = UploadSigns(), at now: Moment, times: SettleTimes
     ) -> Verdict {
         recordLook(seen, signs, at: now)
         reason = writer == .writing ? .open : .changing
         if signs.unfinished != nil && now < deadline(times) {
             reason = .unfinished
+            return pause(from: now, times)
+        }
+        if signs.sidecar == .missing && now < deadline(times) {
+            reason = .sidecar
             return pause(from: now, times)
         }
         // Whoever declares it may not know that another program still writes to a member.
@@ -155,7 +179,7 @@ package struct Settling: Sendable {
             reason = .empty
             return now >= deadline(times) ? .ready : .wait(until: deadline(times))
         }
-        if writer == .finished || now >= quietEnd(times) { return .examine }
+        if writer == .finished && signs.sidecar != .awaited || now >= quietEnd(times) { return .examine }
         return .wait(until: max(quietEnd(times), now + growthPause(times)))
     }
 
@@ -179,7 +203,7 @@ package struct Settling: Sendable {
         }
     }
 
-    private mutating func recordLook(_ seen: FileStatus, _ signs: SetSigns, at now: Moment) {
+    private mutating func recordLook(_ seen: FileStatus, _ signs: UploadSigns, at now: Moment) {
         if let old = status, old != seen || self.signs != signs {
             lastChange = now
             // It changed although its writer was done: somebody else writes, or it is another file.

@@ -20,6 +20,10 @@ package struct SourceFile: Sendable {
     package let planned: Fingerprint.File?
     /// Why it cannot be processed, if that is known before it is opened.
     package let problem: Failure?
+    /// Where its own sidecar is, if not beside it.
+    var sidecar: FileLocation?
+    /// Where it was found, if it is elsewhere now; its folders may have sidecars.
+    var home: FileLocation?
 
     /// - Parameters:
     ///   - address: nil if it is the identity.
@@ -41,10 +45,12 @@ package struct SourceFile: Sendable {
 
     /// The same source with another path in messages.
     package func shown(as text: String) -> SourceFile {
-        SourceFile(
+        var source = SourceFile(
             location: location, identity: identity, address: address, relative: relative, typed: BytePath(text),
             members: members, planned: planned,
             problem: problem)
+        (source.sidecar, source.home) = (sidecar, home)
+        return source
     }
 
     /// A set of fewer members.
@@ -57,10 +63,29 @@ package struct SourceFile: Sendable {
     package var name: SourceName { members == nil ? SourceName(relative) : SourceName(folder: relative) }
 }
 
+extension Fingerprint.File {
+    /// It is no part of the source: a value of its parameters has chosen it as an asset.
+    var isChosen: Bool { name.isAbsolute }
+
+    /// Such a file as it is now; nil if there is none.
+    func now() -> Fingerprint.File? {
+        (try? FileSystem.status(name))?.map { Fingerprint.File(name: name, $0.stamp) } ?? nil
+    }
+}
+
 extension Fingerprint {
     /// The fingerprint of a source as it is now; nil if it cannot be examined.
-    package static func current(of source: SourceFile) -> Fingerprint? {
-        guard source.problem == nil else { return nil }
+    /// - Parameter withSidecars: those are part of it.
+    package static func current(of source: SourceFile, withSidecars: Bool) -> Fingerprint? {
+        guard source.problem == nil, var fingerprint = current(of: source) else { return nil }
+        if withSidecars {
+            guard let sidecars = source.sidecarStamps() else { return nil }
+            fingerprint.files += sidecars
+        }
+        return fingerprint
+    }
+
+    private static func current(of source: SourceFile) -> Fingerprint? {
         guard let members = source.members else {
             return (try? source.location.status())?.map { Fingerprint($0) } ?? nil
         }

@@ -10,7 +10,7 @@ enum LookResult: Equatable {
     case nothing
     /// A link, a pipe, a socket or a device: never opened.
     case irregular(FileStatus.Kind)
-    case source(FileStatus, SetSigns)
+    case source(FileStatus, UploadSigns)
 }
 
 /// Looks at sources below an inbox that is open.
@@ -28,6 +28,8 @@ struct SourceLook {
     /// How many members a set may have, and how many other names. Of one with more, which will be refused, the rest is
     /// not looked at.
     var most = OpenedSet.most
+    /// Whether pictures have sidecars.
+    var sidecars = SidecarRule.none
     /// When to give up: a large set or a large file takes long.
     var deadline = Moment.never
 
@@ -48,18 +50,33 @@ struct SourceLook {
     func look(_ path: BytePath, isSet: Bool) throws(SystemError) -> LookResult? {
         guard let found = try status(of: path) else { return .nothing }
         switch (found.kind, isSet) {
-        case (.regular, false): return .source(found, SetSigns())
+        case (.regular, false): return .source(found, UploadSigns(sidecar: try sidecar(of: path)))
         case (.directory, true): return try set(root.folder(path), found)
         case (.directory, false), (.regular, true): return .nothing
         case (.link, _), (.other, _): return .irregular(found.kind)
         }
     }
 
+    private func sidecar(of path: BytePath) throws(SystemError) -> SidecarSign {
+        guard sidecars.takes else { return .none }
+        // A file that is one itself has none.
+        if Sidecar.picture(of: path) != nil { return .none }
+        guard let found = try status(of: Sidecar.path(of: path)), found.kind == .regular else {
+            return sidecars == .required ? .missing : .awaited
+        }
+        return .found(found.version)
+    }
+
     /// Whether somebody writes, and whether the structure is complete; for a set, the worst of its members.
     /// - Returns: nil if it was given up.
     func examine(_ path: BytePath, isSet: Bool) throws(SystemError) -> Examination? {
         guard isSet else {
-            return try examine(folder(above: path).opening(path.lastComponent))
+            let folder = try folder(above: path)
+            let own = try examine(folder.opening(path.lastComponent))
+            guard sidecars.takes, let file = try? folder.opening(Sidecar.path(of: path.lastComponent)) else {
+                return own
+            }
+            return own?.worse(Examination(hasWriter: file.hasWriter, structure: .complete))
         }
         var worst: Examination? = Examination(hasWriter: false, structure: .complete)
         var count = Count(most: most)
@@ -82,7 +99,7 @@ struct SourceLook {
     /// Whether a program writes to something in a set that is no member yet, and may be a part of one. If there is a
     /// doubt, it does not.
     /// - Parameter signs: as a look has found them.
-    func isContinued(set path: BytePath, _ signs: SetSigns) throws(SystemError) -> Bool {
+    func isContinued(set path: BytePath, _ signs: UploadSigns) throws(SystemError) -> Bool {
         guard !signs.namesMembersOnly else { return false }
         var isContinued = false
         _ = try visit(root.folder(path)) { entry, ignored throws(SystemError) in
@@ -130,7 +147,7 @@ struct SourceLook {
     /// has the signs of its folder alone.
     private func set(_ folder: Directory, _ own: FileStatus) throws(SystemError) -> LookResult? {
         var (count, bytes, digest) = (Count(most: most), 0, UInt64(0))
-        var signs = SetSigns(isDeclaredComplete: try folder.status(BytePath(Self.doneMark)) != nil)
+        var signs = UploadSigns(isDeclaredComplete: try folder.status(BytePath(Self.doneMark)) != nil)
         let isWhole = try visit(folder) { entry, ignored throws(SystemError) in
             let (path, found) = (entry.path, entry.status)
             count.add(found, ignored)
@@ -147,7 +164,7 @@ struct SourceLook {
             return count.isAllowed
         }
         guard count.isAllowed else {
-            let signs = SetSigns(isDeclaredComplete: signs.isDeclaredComplete)
+            let signs = UploadSigns(isDeclaredComplete: signs.isDeclaredComplete)
             let together = FileStatus(
                 kind: .directory, identity: own.identity, bytes: own.bytes, modified: own.modified,
                 changed: own.modified)

@@ -191,6 +191,12 @@ package struct SourceTracker {
         }
     }
 
+    /// Records that the sidecar of a picture came, went or changed: it is looked at with it.
+    package mutating func sidecarChanged(of path: BytePath, at now: Moment) {
+        guard let slot = index[path].map(Int.init) else { return }
+        change(slot) { entry, _ in entry.due = min(entry.due, now) }
+    }
+
     /// Records an event in a set's folder: about a member, or about a file with an unfinished name.
     package mutating func record(_ event: Event, set: BytePath, member: BytePath, at now: Moment) {
         guard let slot = slot(of: set, isSet: true, at: now) else { return }
@@ -360,7 +366,7 @@ package struct SourceTracker {
 
     /// Records what a look found; nil if nothing is there that could be a source.
     package mutating func looked(
-        _ path: BytePath, status: FileStatus?, signs: SetSigns = SetSigns(), at now: Moment
+        _ path: BytePath, status: FileStatus?, signs: UploadSigns = UploadSigns(), at now: Moment
     ) -> Action? {
         guard let slot = index[path].map(Int.init) else { return nil }
         guard let status else {

@@ -39,11 +39,14 @@ package struct WalkRules: Sendable {
     let filter: PathFilter
     /// The formats on request that are read.
     let allowed: Set<SourceFormat>
+    /// Files with values for the parameters of the pipeline are no sources that are passed over.
+    let takesSidecars: Bool
 
     package init(
         outbox: BytePath?, cache: BytePath? = nil, kind: SourceKind = .picture, filter: PathFilter = PathFilter(),
-        allowed: Set<SourceFormat> = []
+        allowed: Set<SourceFormat> = [], takesSidecars: Bool = false
     ) {
+        self.takesSidecars = takesSidecars
         self.outbox = outbox.flatMap { (try? FileSystem.status($0))??.identity }
         self.cache = cache.flatMap { (try? FileSystem.status($0))??.identity }
         findsSets = kind == .set
@@ -120,7 +123,7 @@ package struct SourceWalk {
         let status = (try? FileSystem.status(root)).flatMap { $0 }
         guard let status, status.kind == .directory else {
             exclusions.note(root.lastComponent, isFolder: false)
-            guard rules.filter.takes(root.lastComponent) else { return }
+            guard rules.filter.takes(root.lastComponent), !isNamedSidecar(root) else { return }
             guard !rules.findsSets || status == nil else { return refuseFile(root) }
             // A file's root is the folder that it is in.
             let folder = FileSystem.absolute(root.directory.bytes.isEmpty ? BytePath(".") : root.directory)
@@ -291,6 +294,8 @@ package struct SourceWalk {
                 if rules.filter.enters(inner), !isLeftOut(status, root.path.appending(inner)) { folders.append(inner) }
             } else if status?.kind == .link, (try? folder.status(name, followLinks: true))??.kind == .directory {
                 note("did not follow the link '\(root.path.appending(inner).printable)' to a folder")
+            } else if rules.takesSidecars, isSidecar(name, in: folder) {
+                continue
             } else if rules.filter.takes(inner) {
                 if let why = noPicture(name, in: folder, allowed: rules.allowed) {
                     passOver(root.path.appending(inner), rules.findsSets ? why.inSet : why)
@@ -305,6 +310,19 @@ package struct SourceWalk {
         }
         if !files.isEmpty { emit(folderSource(relative, in: root, members: files), folder) }
         return folders
+    }
+
+    /// Whether a file is the folder's sidecar, or that of a picture beside it.
+    private func isSidecar(_ name: BytePath, in folder: Directory) -> Bool {
+        if name == Sidecar.ofFolder { return true }
+        guard !rules.findsSets, let picture = Sidecar.picture(of: name) else { return false }
+        return (try? folder.status(picture)) ?? nil != nil
+    }
+
+    /// The same for a file that the user named, as `*` does.
+    private func isNamedSidecar(_ path: BytePath) -> Bool {
+        guard rules.takesSidecars, Sidecar.picture(of: path) != nil else { return false }
+        return (try? Directory(path.directory)).map { isSidecar(path.lastComponent, in: $0) } ?? false
     }
 
     /// Where a run keeps its record, unless it has `--state`.

@@ -4,7 +4,8 @@ import System
 
 extension WatchLoop {
     func lookAtDueSources(_ directory: Directory) -> [Offer] {
-        let look = SourceLook(root: directory, ignored: settings.ignored, largest: settings.largest)
+        var look = SourceLook(root: directory, ignored: settings.ignored, largest: settings.largest)
+        look.sidecars = settings.sidecars
         var ready: [Offer] = []
         for (action, found) in slowLooks.takeOutcomes() { follow(record(found, of: action), look, &ready) }
         let end = Moment.now + settings.lookTime
@@ -38,6 +39,11 @@ extension WatchLoop {
             tracker.answered(path, observed: status.version, with: .taken, at: .now)
             return nil
         }
+        if !isSet, hasPicture(sidecar: path, in: inbox) {
+            // It leaves with that.
+            tracker.answered(path, observed: status.version, with: .taken, at: .now)
+            return nil
+        }
         if !isSet, let reason = passesOver(path, in: inbox) {
             logOnce(path, .passedOver(path, reason))
             tracker.passOver(path, reason, at: .now)
@@ -46,8 +52,20 @@ extension WatchLoop {
         return Offer(inbox: settings.name, root: root, path: path, isSet: isSet, status: status, order: order)
     }
 
+    /// Whether a file is the sidecar of a picture beside it.
+    func hasPicture(sidecar path: BytePath, in inbox: Directory) -> Bool {
+        guard let picture = pictureOf(sidecar: path) else { return false }
+        return (try? FileLocation.below(inbox, picture).status()) ?? nil != nil
+    }
+
+    /// The path of the picture that a file would be the sidecar of; nil if the inbox takes none, or by its name.
+    func pictureOf(sidecar path: BytePath) -> BytePath? {
+        settings.sidecars.takes && !settings.takesSets ? Sidecar.picture(of: path) : nil
+    }
+
     /// Why a complete file is no source, as a search judges it; nil for a source.
     func passesOver(_ path: BytePath, in inbox: Directory) -> NoPicture? {
+        if let picture = pictureOf(sidecar: path) { return .lonelySidecar(of: picture.lastComponent) }
         // Most files need no folder for that.
         guard !isNamedLikeAPicture(path, allowed: settings.allowed),
             let folder = try? path.directory.bytes.isEmpty ? inbox : inbox.folder(path.directory)

@@ -63,6 +63,7 @@ extension WatchLoop {
             unreadableInScan.removeAll { $0.path == path }
             watch(path, directory)
         case .set(let path, let folder): tracker.scannedSet(path, folder: folder, at: .now)
+        case .file(let path, _) where isSidecarOfFolder(path): break
         case .file(let path, _) where settings.takesSets: logOnce(path, .loose(path))
         case .file(let path, let status):
             if !isDone(path, status) { tracker.scanned(path, status, at: .now) }

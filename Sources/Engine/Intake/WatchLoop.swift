@@ -252,11 +252,12 @@ final class WatchLoop {
     func fileChanged(_ event: SourceTracker.Event, _ path: BytePath) {
         let name = path.lastComponent.bytes
         guard let (set, member) = setAndMember(path) else {
-            guard !settings.ignored.contains(name) else { return }
+            guard !settings.ignored.contains(name), !isSidecarOfFolder(path) else { return }
             if settings.takesSets {
                 if event != .vanished { logOnce(path, .loose(path)) }
             } else {
                 tracker.record(event, path, at: .now)
+                if let picture = pictureOf(sidecar: path) { tracker.sidecarChanged(of: picture, at: .now) }
             }
             return
         }
@@ -266,6 +267,11 @@ final class WatchLoop {
             // Whatever its name is, it may be a member that is still being written.
             tracker.record(event, set: set, member: member, at: .now)
         }
+    }
+
+    /// Whether a file has values for the pictures of its folder: it stays there.
+    func isSidecarOfFolder(_ path: BytePath) -> Bool {
+        settings.sidecars.takes && path.lastComponent == Sidecar.ofFolder
     }
 
     func folderAppeared(_ path: BytePath) {

@@ -14,6 +14,8 @@ package struct WatchSettings: Sendable {
     package var ignored: IgnoredNames
     /// The formats on request that are read.
     package var allowed: Set<SourceFormat> = []
+    /// Whether pictures have sidecars.
+    package var sidecars = SidecarRule.none
     /// Bytes beyond which a source will be refused.
     package var largest = Int.max
     /// How often the whole inbox is scanned if there are events.

@@ -153,7 +153,7 @@ package final class ShardPlanner {
         let absolute = root.appending(prefix)
         let rules = WalkRules(
             outbox: request.folder, kind: request.pipeline.file.source, filter: request.filter,
-            allowed: request.limits.allowed)
+            allowed: request.limits.allowed, takesSidecars: !request.pipeline.file.settings.isEmpty)
         var walk = SourceWalk(rules, note: note) { [self] _, why in
             passedOver[why, default: 0] += 1
         } sink: { [self] source, folder in

@@ -110,7 +110,9 @@ package struct FailedFolder: Sendable {
         // A set is a folder with a note of its own.
         case .directory: return try hasNote(name, in: folder) ? .source(bytes: nil) : .folder
         case .regular:
-            guard FailureNote.isNoteName(name) else { return .source(bytes: status.bytes) }
+            guard FailureNote.isNoteName(name) else {
+                return try isSidecar(name, in: folder) ? nil : .source(bytes: status.bytes)
+            }
             if try FailureNote.isNote(name, in: folder) { return nil }
             // A source that is called like a note has its own.
             return try hasNote(name, in: folder) ? .source(bytes: status.bytes) : .orphan
@@ -198,17 +200,38 @@ package struct FailedFolder: Sendable {
             try forget(path)
             try above.removeTree(name)
         } else {
-            do throws(SystemError) {
-                try move(name, from: above, to: path)
-            } catch {
-                let isTaken = error.code == EEXIST
-                throw SystemError(
-                    "move '\(source.printable)' back to '\(inbox.appending(path).printable)'", code: error.code,
-                    because: isTaken ? "another file has that name by now; rename one of the two" : nil)
+            // Whoever watches sees the picture with its sidecar.
+            let sidecar = Sidecar.path(of: name)
+            if try above.status(sidecar)?.kind == .regular, try isSidecar(sidecar, in: above), try !isInInbox(path) {
+                try giveBack(sidecar, in: source.directory, above, to: Sidecar.path(of: path))
             }
+            try giveBack(name, in: source.directory, above, to: path)
         }
         try above.remove(FailureNote.path(beside: name))
         return path
+    }
+
+    private func giveBack(
+        _ name: BytePath, in folder: BytePath, _ above: Directory, to path: BytePath
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            try move(name, from: above, to: path)
+        } catch {
+            let isTaken = error.code == EEXIST
+            let (from, to) = (folder.appending(name).printable, inbox.appending(path).printable)
+            throw SystemError(
+                "move '\(from)' back to '\(to)'", code: error.code,
+                because: isTaken ? "another file has that name by now; rename one of the two" : nil)
+        }
+    }
+
+    private func isInInbox(_ path: BytePath) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            return try Directory(inbox).folder(path.directory).status(path.lastComponent) != nil
+        } catch {
+            guard error.isAbsence else { throw error }
+            return false
+        }
     }
 
     /// The source that a note is about, if it is beside the note; nil for everything else.
@@ -217,6 +240,14 @@ package struct FailedFolder: Sendable {
             (try? FailureNote.isNote(path.lastComponent, in: above)) ?? false
         else { return nil }
         return FailureNote.source(note: path)
+    }
+
+    /// Whether a file belongs to a failed picture beside it.
+    private func isSidecar(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {
+        guard let picture = Sidecar.picture(of: name), try folder.status(picture)?.kind == .regular else {
+            return false
+        }
+        return try hasNote(picture, in: folder)
     }
 
     private func hasNote(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {

@@ -29,7 +29,10 @@ extension Spool {
     ///   - inbox: the present path of the inbox.
     ///   - ignored: the names that are passed over in sets.
     ///   - largest: bytes beyond which a file is not copied, since it will be refused.
-    package func claim(_ job: Job, from inbox: BytePath, ignored: IgnoredNames, largest: Int) -> ClaimOutcome {
+    ///   - takesSidecars: a file beside it with values for the parameters of the pipeline comes along.
+    package func claim(
+        _ job: Job, from inbox: BytePath, ignored: IgnoredNames, largest: Int, takesSidecars: Bool = false
+    ) -> ClaimOutcome {
         let root: Directory
         do throws(SystemError) {
             root = try Directory(inbox)
@@ -42,14 +45,17 @@ extension Spool {
                 return earlierClaim(of: job, else: .gone)
             }
             guard isSame(found, job) else { return earlierClaim(of: job, else: .changed) }
-            return claim(job, from: folder, root: root, ignoring: ignored, largest: largest)
+            let snapshot = { mine in
+                Snapshot(job: job, root: root, target: mine, ignored: ignored, largest: largest)
+            }
+            return claim(job, from: folder, takesSidecars: takesSidecars, snapshot: snapshot)
         } catch {
             return error.isAbsence ? earlierClaim(of: job, else: .gone) : .blocked(error)
         }
     }
 
     private func claim(
-        _ job: Job, from folder: Directory, root: Directory, ignoring ignored: IgnoredNames, largest: Int
+        _ job: Job, from folder: Directory, takesSidecars: Bool, snapshot: (_ target: Directory) -> Snapshot
     ) -> ClaimOutcome {
         let mine: Directory
         do throws(SystemError) {
@@ -74,7 +80,13 @@ extension Spool {
         } catch {
             return .unavailable(error)
         }
-        let snapshot = Snapshot(job: job, root: root, target: mine, ignored: ignored, largest: largest)
+        do throws(SystemError) {
+            if takesSidecars { try takeSidecar(of: job, from: folder, to: mine) }
+        } catch {
+            try? discard(job.id)
+            return error.code == EBUSY ? .changed : failure(error)
+        }
+        let snapshot = snapshot(mine)
         return job.keepsOriginal ? make(snapshot) ?? claimed() : take(snapshot, from: folder)
     }
 

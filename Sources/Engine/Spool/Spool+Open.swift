@@ -16,8 +16,11 @@ extension Spool {
     ///
     /// The result must be let go before the job is settled, put back, or goes to `failed/`.
     /// - Throws: `StillWritten`, or `Failure` if it cannot be read, is too large, or is a set without pictures.
-    package func open(_ job: Job, ignored: IgnoredNames, limits: Limits) throws -> SourceFile {
-        let source: SourceFile
+    /// - Parameter sidecars: whether they are read.
+    package func open(
+        _ job: Job, ignored: IgnoredNames, limits: Limits, sidecars: SidecarRule = .none
+    ) throws -> SourceFile {
+        var source: SourceFile
         do {
             guard let folder = try folders(of: job.id).job(job.id) else {
                 throw SystemError("find the source in the spool", code: ENOENT)
@@ -27,6 +30,7 @@ extension Spool {
                 isSet
                 ? try openSet(of: job, in: folder, ignoring: ignored, limits: limits)
                 : try openPicture(of: job, in: folder, limits: limits)
+            if sidecars.takes { try find(sidecars, &source, of: job, in: folder) }
         } catch let error as SystemError {
             if error.code == EBUSY { throw StillWritten() }
             throw error.asSourceFailure
@@ -37,6 +41,28 @@ extension Spool {
             throw error.asOutputFailure
         }
         return source
+    }
+
+    /// Says where the sidecars of a source are: its own in the job's folder, and those of its folders in the inbox.
+    private func find(
+        _ rule: SidecarRule, _ source: inout SourceFile, of job: Job, in folder: Directory
+    ) throws {
+        let name = job.keepsOriginal ? Self.sidecarCopy : Self.sidecar
+        source.sidecar = .below(folder, name)
+        do throws(SystemError) {
+            source.home = .below(try Directory(inbox), job.path)
+        } catch {
+            // The source can wait until the inbox is back.
+            throw Failure(.ioError, stage: "read", "the inbox, whose folders may have sidecars: \(error)")
+        }
+        guard !job.isSet else { return }
+        guard try folder.status(name) != nil else {
+            if rule == .optional { return }
+            let expected = Sidecar.path(of: job.path.lastComponent).printable
+            throw Failure(
+                .badParameters, stage: "read", "expected the sidecar '\(expected)' ('sidecar: required'), found none")
+        }
+        if let file = try? folder.opening(name), file.hasWriter == true { throw StillWritten() }
     }
 
     private func openPicture(of job: Job, in folder: Directory, limits: Limits) throws -> SourceFile {

@@ -98,10 +98,10 @@ extension Spool {
         for name in try work.names() {
             guard let id = JobID(name) else { continue }
             let folder = try work.folder(BytePath(name))
-            let (origin, copyOf) = (Self.link(Self.origin, in: folder), Self.link(Self.copyOf, in: folder))
-            let path = (origin ?? copyOf).flatMap { $0.staysBelow ? $0 : nil }
+            let isCopy = Self.link(Self.copyOf, in: folder) != nil
             entries.append(
-                SpoolEntry(id: id, path: path, source: try source(in: folder, ignored), isCopy: copyOf != nil))
+                SpoolEntry(id: id, path: Self.path(of: folder), source: try source(in: folder, ignored), isCopy: isCopy)
+            )
         }
         return entries.sorted { $0.id < $1.id }
     }
@@ -121,6 +121,11 @@ extension Spool {
             if error.mayPass { throw error }
             return source
         }
+    }
+
+    /// The path of a job's source from the inbox, as it was noted in the job's folder; nil if it was not.
+    static func path(of folder: Directory) -> BytePath? {
+        (link(origin, in: folder) ?? link(copyOf, in: folder)).flatMap { $0.staysBelow ? $0 : nil }
     }
 
     /// Where a link points to; nil if there is none.

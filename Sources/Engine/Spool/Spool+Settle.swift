@@ -25,6 +25,11 @@ extension Spool {
         let folder = try work.folder(job.id.path)
         let synced = [folders.path(.work)]
         guard let source = try folder.status(Self.source) else {
+            if job.originals == .delete, mayDelete {
+                try folder.remove(Self.sidecar)
+            } else {
+                try moveLeftSidecar(of: job, from: folder, below: folders.open(.done))
+            }
             try discard(job.id, in: folder, of: work)
             return synced
         }
@@ -42,6 +47,7 @@ extension Spool {
             let isRendered = opened(job.id)?[BytePath([])].map { $0 == source.version } ?? isOriginal
             guard isRendered else { return try moveToDone(job, from: folder) + synced }
             try folder.remove(Self.source)
+            try folder.remove(Self.sidecar)
         }
         try discard(job.id, in: folder, of: work)
         return synced
@@ -187,6 +193,7 @@ extension Spool {
         guard try work.status(job.id.path) != nil else { return nil }
         let folder = try work.folder(job.id.path)
         guard let source = try folder.status(Self.source) else {
+            try moveLeftSidecar(of: job, from: folder, below: root)
             try discard(job.id, in: folder, of: work)
             return nil
         }
@@ -206,8 +213,13 @@ extension Spool {
             if syncs && next.isNew { try folder.sync() }
             (folder, path) = (next.folder, path.appending(next.name))
         }
+        let hasSidecar = try from.status(Self.sidecar) != nil
         let name = try VersionedName.move(
-            Self.source, from: from, to: folder, as: job.path.lastComponent, calls: calls, companion: companion)
+            Self.source, from: from, to: folder, as: job.path.lastComponent, calls: calls
+        ) { name in
+            [companion(name), hasSidecar ? Sidecar.path(of: name) : nil].compactMap(\.self)
+        }
+        try moveSidecar(from: from, to: folder, beside: name)
         if syncs { try folder.sync() }
         try discard(job.id, in: from, of: folders(of: job.id).open(.work))
         return (folder, path.appending(name))

@@ -25,15 +25,15 @@ enum VersionedName {
     }
 
     /// Moves something to the first version of a name that is free.
-    /// - Parameter companion: the name of what will be beside it, which must be free too.
+    /// - Parameter companions: the names of what will be beside it, which must be free too.
     /// - Returns: that name.
     static func move(
         _ name: BytePath, from: Directory, to folder: Directory, as wish: BytePath, calls: NameCalls = .system,
-        companion: (BytePath) -> BytePath? = { _ in nil }
+        companions: (BytePath) -> [BytePath] = { _ in [] }
     ) throws(SystemError) -> BytePath {
         let taken = try folder.status(wish)
         if let taken, taken.kind == .regular, try from.status(name)?.identity == taken.identity,
-            try isFree(companion(wish), in: folder)
+            try areFree(companions(wish), in: folder)
         {
             // A crash came between the link and the removal of the old name, on a file system that needs both.
             try from.remove(name)
@@ -42,7 +42,7 @@ enum VersionedName {
         var number = taken == nil ? 1 : try freeVersion(of: wish, in: folder)
         while true {
             let candidate = version(number, of: wish)
-            guard try isFree(companion(candidate), in: folder) else {
+            guard try areFree(companions(candidate), in: folder) else {
                 number += 1
                 continue
             }
@@ -55,9 +55,9 @@ enum VersionedName {
         }
     }
 
-    private static func isFree(_ name: BytePath?, in folder: Directory) throws(SystemError) -> Bool {
-        guard let name else { return true }
-        return try folder.status(name) == nil
+    private static func areFree(_ names: [BytePath], in folder: Directory) throws(SystemError) -> Bool {
+        for name in names where try folder.status(name) != nil { return false }
+        return true
     }
 
     /// The folder of this name, or of the first version of it that is a folder or free: a file may have the name.

@@ -224,7 +224,8 @@ package final class JobRunner {
             return digest
         }
         attempt.work.report.source.sha256 = digest
-        guard let other = try store.note(contents: digest, of: attempt.lease) else { return false }
+        let contents = try contents(digest, of: attempt)
+        guard let other = try store.note(contents: contents, of: attempt.lease) else { return false }
         let isOwn = other == attempt.job.path
         // Dropped again, it is no copy of another one.
         if route.duplicates == .fail, isOwn { return false }
@@ -245,6 +246,15 @@ package final class JobRunner {
         return true
     }
 
+    /// What makes two sources of an inbox the same: their bytes, and the values that they have for parameters.
+    private func contents(_ digest: String, of attempt: Attempt) throws -> String {
+        if attempt.route.render.pipeline.file.settings.isEmpty { return digest }
+        let source = attempt.work.source
+        let sidecars = try maker.onFiles { () throws(Failure) in try source.openedSidecars() }
+        if sidecars.isEmpty { return digest }
+        return Digest.of(json([digest] + sidecars.map(\.sidecar.text)))
+    }
+
     /// Returns true if all renditions of another source of the inbox are in the outbox.
     private func hasRenditions(_ path: BytePath, of attempt: Attempt) throws -> Bool {
         let owner = BytePath(attempt.job.inbox).appending(path)
@@ -258,6 +268,7 @@ package final class JobRunner {
         switch failure.code {
         case .truncated: route.render.pipeline.file.tolerance == .nothing
         case .refusedByPolicy: failure.stage == "plan"
+        case .badParameters: failure.stage == "read"
         case .requirementNotMet, .tooManyScans, .diskFull, .outputNotWritable, .ioError, .permissionDenied, .notFound,
             .nameTaken:
             true

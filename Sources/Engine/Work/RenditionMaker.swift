@@ -115,8 +115,8 @@ package final class RenditionMaker {
         if task.settings.cancellation.isRaised { throw Cancelled() }
         var clock = Stopwatch()
         let task = try resolved(task)
+        work.note(task)
         let (opened, settings) = (task.opened, task.settings)
-        work.report.parameters = settings.pipeline.file.settings.isEmpty ? nil : settings.pipeline.file.settings
         if let cached = try cachedOutputs(&work, task, names: choose) { return cached }
         let known = try prepared(settings, opened.formats)
         try FaultPoint.passOutput(.afterWorkerStart)

@@ -6,6 +6,8 @@ struct SourceTask {
     let source: SourceFile
     let opened: OpenedInput
     var settings: RenderSettings
+    /// The sidecars that its settings have values of.
+    var sidecars: [OpenedSidecar] = []
     /// No other source is worked on meanwhile: the whole budget of memory is taken. For a source whose worker the system
     /// has killed.
     var isAlone = false

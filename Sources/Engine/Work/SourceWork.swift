@@ -26,8 +26,11 @@ struct SourceWork {
     private(set) var wasTaken = false
     /// The first warning of damage, whatever the policy makes of it.
     var damage: Warning?
+    /// The sidecars as they were read, and the assets that values in them or in metadata have chosen.
+    private var sidecars: [OpenedSidecar] = []
+    private var chosenAssets: [Fingerprint.File] = []
     /// The source as it was read, for the next run.
-    var sourceFingerprint: Fingerprint?
+    private(set) var sourceFingerprint: Fingerprint?
 
     /// A job that is not open yet.
     init(_ job: Job, _ route: Route) {
@@ -57,9 +60,19 @@ struct SourceWork {
         wasTaken = true
     }
 
+    /// Notes what the source itself says of the pipeline's parameters.
+    mutating func note(_ task: SourceTask) {
+        let pipeline = task.settings.pipeline
+        report.parameters = pipeline.file.settings.isEmpty ? nil : pipeline.file.settings
+        (sidecars, chosenAssets) = (task.sidecars, pipeline.chosenAssets)
+    }
+
     /// Lets go of everything that is open.
     mutating func close() {
-        sourceFingerprint = opened?.fingerprint ?? sourceFingerprint
+        if var fingerprint = opened?.fingerprint, !sidecars.contains(where: \.isFresh) {
+            fingerprint.files += sidecars.map(\.file) + chosenAssets
+            sourceFingerprint = fingerprint
+        }
         opened = nil
         cached = nil
     }

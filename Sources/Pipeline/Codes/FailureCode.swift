@@ -141,7 +141,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .requirementNotMet:
             "The source is not what `require` in the pipeline asks for; the message has what was found."
         case .badParameters:
-            "A value that the picture's metadata have for a parameter cannot be used; the message says what was expected."
+            "A value that the picture's metadata or a sidecar have for a parameter cannot be used; the message says what was expected."
         case .timedOut: "The work on the picture took longer than the limit and was stopped."
         case .workerCrashed: "The process that decoded this file died each time."
         case .outOfMemory: "The system killed the worker process, most likely because memory ran out."
@@ -220,7 +220,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             "Change what the warning names, or set it to `warn` in `policy`\(place == .millFile ? "" : " or with `--policy`")."
         case .requirementNotMet: "Give it a picture that fits, or change `require` in the pipeline."
         case .badParameters:
-            "Change the picture's metadata, or give the parameter a value with \(either("`--set`", "`set`"))."
+            "Correct the value where the message says that it is: in the picture's metadata, in its sidecar, or in `_imagemill.yaml` of its folder."
         case .timedOut:
             raise("max-time", "max-cpu-time")
         case .workerCrashed: "Keep the file, and please report it; the other pictures are not affected."

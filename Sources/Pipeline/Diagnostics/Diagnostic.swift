@@ -54,13 +54,25 @@ package struct Diagnostics: Error, Equatable, CustomStringConvertible {
         items.map(rendered).joined(separator: "\n")
     }
 
+    /// The text below the message of the first mistake, and the other mistakes; nil for one that has no place.
+    package var excerpts: String? {
+        let first = items.first.flatMap(excerpt)
+        let texts = [first].compactMap(\.self) + items.dropFirst().map(rendered)
+        return texts.isEmpty ? nil : texts.joined(separator: "\n")
+    }
+
     private func rendered(_ item: Diagnostic) -> String {
         let head = "\(file):\(item.position.line):\(item.position.column): error: \(item.message)"
-        guard lines.indices.contains(item.position.line - 1) else { return head }
+        return head + (excerpt(item).map { "\n\($0)" } ?? "")
+    }
+
+    /// The line, and a caret under the place.
+    private func excerpt(_ item: Diagnostic) -> String? {
+        guard lines.indices.contains(item.position.line - 1) else { return nil }
         let line = lines[item.position.line - 1]
-        guard !line.isEmpty else { return head }
+        guard !line.isEmpty else { return nil }
         // A tab stays a tab, so that the caret is below the place on a terminal.
         let indent = line.unicodeScalars.prefix(item.position.column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
-        return "\(head)\n  \(line)\n  \(indent)^"
+        return "  \(line)\n  \(indent)^"
     }
 }

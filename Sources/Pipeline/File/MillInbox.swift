@@ -14,6 +14,7 @@ package struct MillInbox: Sendable {
     package let attempts: Int
     package let collision: CollisionPolicy
     package let duplicates: DuplicatePolicy
+    package let sidecar: SidecarPolicy
     /// Renditions are put into the same sub-folders as their sources.
     package let keepsTree: Bool
     package let incompleteAfter: Duration
@@ -62,6 +63,7 @@ struct InboxGroup: ParameterGroup {
     let attempts, priority: Int
     let collision: CollisionPolicy
     let duplicates: DuplicatePolicy
+    let sidecar: SidecarPolicy
     let keepsTree: Bool
     let ignore: NamePatternList
     let reports: ReportPlace
@@ -104,6 +106,10 @@ struct InboxGroup: ParameterGroup {
         duplicates = p.optional(
             "duplicates", .process,
             "When another source of the inbox had the same bytes, and the same pipeline, as far as the ledger goes back: process it too, skip it, or fail."
+        )
+        sidecar = p.optional(
+            "sidecar", .optional,
+            "If the pipeline has parameters: whether a picture's own values, photo.jpg.yaml beside photo.jpg, may come while it settles, or must come until 'incomplete-after'."
         )
         keepsTree = p.optional("keep-tree", true, "Puts renditions into the same sub-folders as their sources.")
         priority = p.optional(
@@ -179,7 +185,7 @@ struct InboxGroup: ParameterGroup {
         MillInbox(
             name: name ?? defaultName, path: path, outbox: outbox, pipeline: pipeline, settle: settle,
             originals: originals, watch: watch,
-            attempts: attempts, collision: collision, duplicates: duplicates, keepsTree: keepsTree,
+            attempts: attempts, collision: collision, duplicates: duplicates, sidecar: sidecar, keepsTree: keepsTree,
             incompleteAfter: incompleteAfter,
             zeroByteAfter: zeroByteAfter,
             setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits,

@@ -36,8 +36,8 @@ package struct PipelineFile: Sendable {
     package let settings: [ParameterSetting]
     /// The values that were given for them, by name.
     package let given: [String: String]
-    /// The values of one picture's metadata, if it is the pipeline for that.
-    package let ofPicture: [MetadataValue]
+    /// The values of one picture, if it is the pipeline for that.
+    package let ofPicture: PictureValues
     /// The fields of metadata that a picture can set its parameters by.
     package let metadataFields: [MetadataField]
     /// Every asset that the stages name, in the order of the text.
@@ -52,17 +52,18 @@ package struct PipelineFile: Sendable {
     ///   - text: the YAML.
     ///   - file: the name to show in messages; its last part without extension names the pipeline.
     ///   - given: values of parameters, by name.
-    ///   - ofPicture: values of a picture's metadata, for the parameters that name them.
+    ///   - ofPicture: values that one picture has for its parameters.
     ///   - catalogue: the stages that it may name.
     /// - Throws: every mistake at once.
     package init(
-        text: String, file: String, given: [String: String] = [:], ofPicture: [MetadataValue] = [],
+        text: String, file: String, given: [String: String] = [:], ofPicture: PictureValues = PictureValues(),
         catalogue: StageCatalogue
     ) throws(Diagnostics) {
         let (written, problems) = readYAML(text)
         var log = ReadingLog(catalogue: catalogue)
         for problem in problems { log.problem(problem.position, problem.message) }
         let (root, substitution) = Self.filled(written, given, ofPicture, &log)
+        if let mistakes = substitution?.sidecarMistakes { throw mistakes }
         // Whatever has a wrong value would be one more mistake.
         guard log.problems.count == problems.count else {
             throw Diagnostics(file: file, text: text, items: log.problems)
@@ -96,7 +97,7 @@ package struct PipelineFile: Sendable {
 
     /// The file with the values of its parameters in place.
     private static func filled(
-        _ root: YAMLNode?, _ given: [String: String], _ ofPicture: [MetadataValue], _ log: inout ReadingLog
+        _ root: YAMLNode?, _ given: [String: String], _ ofPicture: PictureValues, _ log: inout ReadingLog
     ) -> (root: YAMLNode?, ParameterSubstitution?) {
         guard let root else { return (nil, nil) }
         let (rest, entry) = root.taking("parameters")
@@ -107,8 +108,12 @@ package struct PipelineFile: Sendable {
                 "'parameters' expects \(PipelineParameterList.expectation), found \(entry.value.found)")
         }
         let place = entry?.keyPosition ?? root.position
+        let parameters = declared?.parameters ?? []
+        let sidecars = ofPicture.sidecars.map {
+            SidecarValues($0, parameters, catalogue: log.catalogue) { rest.generalPart(using: $0)?.key }
+        }
         let substitution = ParameterSubstitution(
-            declared?.parameters ?? [], given, ofPicture: ofPicture, at: place, &log)
+            parameters, given, ofPicture.metadata, sidecars, at: place, &log)
         substitution.checkGeneral(rest, &log)
         return (substitution.applied(to: rest, &log), substitution)
     }
@@ -118,7 +123,7 @@ package struct PipelineFile: Sendable {
         in text: String, given: [String: String] = [:], catalogue: StageCatalogue
     ) -> [AssetReference] {
         var log = ReadingLog(catalogue: catalogue)
-        _ = filled(readYAML(text).root, given, [], &log).root.flatMap {
+        _ = filled(readYAML(text).root, given, PictureValues(), &log).root.flatMap {
             Parameters.read(PipelineGroup.self, from: $0, owner: "the pipeline", &log)
         }
         return log.assets

@@ -18,6 +18,7 @@ package struct PipelineParameter: Sendable {
 
 /// A parameter with the value that it has.
 package struct ParameterSetting: Sendable, Equatable, Codable {
+    /// Each is stronger than the one before.
     package enum Origin: String, Sendable, Codable, CaseIterable {
         /// The pipeline's own value.
         case pipeline
@@ -25,6 +26,10 @@ package struct ParameterSetting: Sendable, Equatable, Codable {
         case metadata
         /// `--set`, or `set` of an inbox.
         case set
+        /// `_imagemill.yaml` of the picture's folder, or of the nearest folder above it that has one.
+        case folder
+        /// The picture's own sidecar.
+        case sidecar
     }
 
     package let name: String
@@ -37,7 +42,8 @@ extension PipelineParameter {
     /// A value of another kind is noted.
     /// - Parameter title: what the value is, for messages.
     /// - Returns: the value as it stands for the parameter.
-    fileprivate func checked(_ node: YAMLNode, _ title: String, _ log: inout ReadingLog) -> YAMLNode {
+    func checked(_ written: YAMLNode, _ title: String, _ log: inout ReadingLog) -> YAMLNode {
+        let node = kind == .point ? written.asPoint : written
         var trial = ReadingLog(catalogue: log.catalogue)
         let isRight: Bool =
             switch kind {
@@ -75,14 +81,7 @@ extension PipelineParameter {
     /// A value as it is written in an option or in a mill file.
     fileprivate func node(_ written: String) -> YAMLNode {
         guard !isText else { return YAMLNode(content: .scalar(written, quoted: true), position: position) }
-        let plain = YAMLNode(text: written, position: position)
-        guard kind == .point else { return plain }
-        let sides = written.split(separator: " ").map(String.init)
-        guard sides.count == 2, sides.allSatisfy({ $0.hasSuffix("%") }) else { return plain }
-        let entries = zip(["x", "y"], sides).map {
-            YAMLNode.Entry(key: $0, keyPosition: position, value: YAMLNode(text: $1, position: position))
-        }
-        return YAMLNode(content: .mapping(entries), position: position)
+        return YAMLNode(text: written, position: position)
     }
 }
 
@@ -136,12 +135,7 @@ struct PipelineParameterList: ParameterValue {
             // For whoever reads the file.
             _ = p.optional("about", "What it is for, in a sentence.") as String?
             choices = p.optional("choices", "The values of a choice.")
-            if field != nil, p.has("type"), [.text, .file].contains(kind) {
-                p.problem(
-                    at: "from",
-                    "a \(kind.rawValue) cannot come from metadata; a text that is drawn has {caption}, {title} and the like"
-                )
-            } else if let field, p.has("type"), field.isPoint != (kind == .point) {
+            if let field, p.has("type"), field.isPoint != (kind == .point) {
                 p.problem(
                     at: "from",
                     field.isPoint
@@ -198,32 +192,41 @@ struct ParameterSubstitution {
     let settings: [ParameterSetting]
     /// Those that have no other value than the pipeline's own, and may have one of the picture's metadata.
     let open: [PipelineParameter]
+    /// Every mistake in the first sidecar that has some.
+    let sidecarMistakes: Diagnostics?
 
     /// - Parameters:
     ///   - given: values that are stronger than the pipeline's own, by name.
-    ///   - ofPicture: values that a picture has for those that none is given for.
+    ///   - metadata: values that a picture has for those that none is given for.
+    ///   - sidecars: values that are stronger than all others, the weaker ones first.
     ///   - place: of `parameters` in the file.
     init(
-        _ parameters: [PipelineParameter], _ given: [String: String], ofPicture: [MetadataValue], at place: Position,
-        _ log: inout ReadingLog
+        _ parameters: [PipelineParameter], _ given: [String: String], _ metadata: [MetadataValue],
+        _ sidecars: [SidecarValues], at place: Position, _ log: inout ReadingLog
     ) {
+        sidecarMistakes = sidecars.lazy.compactMap(\.mistakes).first
         open = parameters.filter { given[$0.name] == nil && $0.field != nil }
         let names = parameters.map(\.name)
         for name in given.keys.sorted() where !names.contains(name) {
-            let hint = suggestion(for: name, among: names)
-            let known = names.isEmpty ? "; the pipeline has none" : "; it knows \(listed(names))"
-            log.problem(place, "no parameter is called '\(name)', which has a value\(hint.isEmpty ? known : hint)")
+            log.problem(place, noParameter(name, among: names))
         }
         var values: [String: (parameter: PipelineParameter, node: YAMLNode)] = [:]
         settings = parameters.map { parameter in
-            let found = ofPicture.first { $0.field == parameter.field }
+            if let sidecar = sidecars.last(where: { $0.nodes[parameter.name] != nil }),
+                let node = sidecar.nodes[parameter.name]
+            {
+                values[parameter.name] = (parameter, parameter.kind == .text ? node.asValue : node)
+                return ParameterSetting(name: parameter.name, value: node.flow, origin: sidecar.origin)
+            }
+            let found = metadata.first { $0.field == parameter.field }
             let (written, origin): (String?, ParameterSetting.Origin) =
                 if let set = given[parameter.name] { (set, .set) } else { (found?.text, .metadata) }
             let place = origin == .metadata ? found.map { " (\($0.field.written))" } ?? "" : ""
             let node =
                 written.map { parameter.checked(parameter.node($0), "the value of '\(parameter.name)'\(place)", &log) }
                 ?? parameter.fallback
-            values[parameter.name] = (parameter, node)
+            let isOfPicture = written != nil && origin == .metadata
+            values[parameter.name] = (parameter, isOfPicture && parameter.kind == .text ? node.asValue : node)
             return ParameterSetting(
                 name: parameter.name, value: written ?? node.flow, origin: written == nil ? .pipeline : origin)
         }
@@ -232,14 +235,11 @@ struct ParameterSubstitution {
 
     /// Notes the parts of a pipeline that are the same for all pictures and have the value of one.
     func checkGeneral(_ root: YAMLNode, _ log: inout ReadingLog) {
-        guard case .mapping(let entries) = root.content else { return }
-        for entry in entries where ["source", "limits", "policy", "tolerate"].contains(entry.key) {
-            for parameter in open where entry.value.uses(parameter.name) {
-                log.problem(
-                    entry.value.position,
-                    "'\(entry.key)' is the same for all pictures, and '\(parameter.name)' comes from each one's metadata"
-                )
-            }
+        for parameter in open {
+            guard let entry = root.generalPart(using: parameter.name) else { continue }
+            log.problem(
+                entry.value.position,
+                "'\(entry.key)' is the same for all pictures, and '\(parameter.name)' comes from each one's metadata")
         }
     }
 
@@ -296,7 +296,7 @@ struct ParameterSubstitution {
                 return YAMLNode(content: .scalar(text, quoted: quoted), position: position)
             }
             plain += words
-            template += words.replacing("{", with: "{{").replacing("}", with: "}}")
+            template += value.template ?? words.replacing("{", with: "{{").replacing("}", with: "}}")
         }
         var node = YAMLNode(content: .scalar(plain + rest, quoted: quoted), position: position)
         node.template = template + rest
@@ -304,7 +304,33 @@ struct ParameterSubstitution {
     }
 }
 
+/// The message about a value for a parameter that there is not.
+func noParameter(_ name: String, among names: [String]) -> String {
+    let hint = suggestion(for: name, among: names)
+    let known = names.isEmpty ? "; the pipeline has none" : "; it knows \(listed(names))"
+    return "no parameter is called '\(name)', which has a value\(hint.isEmpty ? known : hint)"
+}
+
 extension YAMLNode {
+    /// The part of a pipeline that is the same for all pictures and uses a parameter; nil if none does.
+    func generalPart(using parameter: String) -> Entry? {
+        guard case .mapping(let entries) = content else { return nil }
+        return entries.first {
+            ["source", "limits", "policy", "tolerate"].contains($0.key) && $0.value.uses(parameter)
+        }
+    }
+
+    /// `30% 70%` as the mapping that it stands for.
+    fileprivate var asPoint: YAMLNode {
+        guard let sides = text?.split(separator: " ").map(String.init), sides.count == 2,
+            sides.allSatisfy({ $0.hasSuffix("%") })
+        else { return self }
+        let entries = zip(["x", "y"], sides).map {
+            Entry(key: $0, keyPosition: position, value: YAMLNode(text: $1, position: position))
+        }
+        return YAMLNode(content: .mapping(entries), position: position)
+    }
+
     fileprivate func uses(_ parameter: String) -> Bool {
         switch content {
         case .scalar(let text, _): text.contains("${\(parameter)}")
@@ -318,7 +344,7 @@ extension YAMLNode {
         switch content {
         case .scalar(let text, _):
             var node = YAMLNode(content: content, position: position)
-            node.template = text.replacing("{", with: "{{").replacing("}", with: "}}")
+            node.template = template ?? text.replacing("{", with: "{{").replacing("}", with: "}}")
             return node
         case .list(let items):
             return YAMLNode(content: .list(items.map { $0.moved(to: position) }), position: position)
@@ -328,6 +354,14 @@ extension YAMLNode {
                     entries.map { Entry(key: $0.key, keyPosition: position, value: $0.value.moved(to: position)) }),
                 position: position)
         }
+    }
+
+    /// A text of a picture for whoever draws it: as the value of a field, which is no markup.
+    fileprivate var asValue: YAMLNode {
+        guard let text else { return self }
+        var node = self
+        node.template = TextTemplate.marked(text)
+        return node
     }
 
     /// As it could be written in one line.

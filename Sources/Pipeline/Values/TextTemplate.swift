@@ -8,14 +8,26 @@ package struct TextTemplate: Hashable, Sendable {
         /// When the picture was taken, if it says so.
         case dateTaken(format: String)
         case title, caption, artist, copyright
+        /// A value that the picture has for a parameter of the pipeline.
+        case value(String)
 
         /// The picture's metadata have its value.
         var isOfMetadata: Bool {
             switch self {
             case .dateTaken, .title, .caption, .artist, .copyright: true
-            case .name: false
+            case .name, .value: false
             }
         }
+    }
+
+    /// Around the value of a parameter in a text that is read as a template: control characters, which are never drawn.
+    private static let (valueStart, valueEnd): (Unicode.Scalar, Unicode.Scalar) = ("\u{2}", "\u{3}")
+
+    /// A text that is read as the value of a field.
+    static func marked(_ value: String) -> String { "\(valueStart)\(unmarked(value))\(valueEnd)" }
+
+    private static func unmarked(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != valueStart && $0 != valueEnd }))
     }
 
     enum Part: Hashable, Sendable {
@@ -31,7 +43,19 @@ package struct TextTemplate: Hashable, Sendable {
     init(_ text: String) throws(NameTemplateError) {
         var (parts, literal): ([Part], String) = ([], "")
         var rest = text[...]
-        while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
+        while true {
+            let brace = rest.firstIndex { $0 == "{" || $0 == "}" }
+            let mark = rest.unicodeScalars.firstIndex(of: Self.valueStart)
+            if let mark, mark < brace ?? rest.endIndex {
+                literal += rest[..<mark]
+                if !literal.isEmpty { parts.append(.literal(literal)) }
+                literal = ""
+                let value = rest.unicodeScalars[mark...].dropFirst().prefix { $0 != Self.valueEnd }
+                if !value.isEmpty { parts.append(.field(.value(String(value)), default: nil, written: "a value")) }
+                rest = Substring(rest.unicodeScalars[value.endIndex...].dropFirst())
+                continue
+            }
+            guard let brace else { break }
             literal += rest[..<brace]
             let after = rest[rest.index(after: brace)...]
             if after.first == rest[brace] {
@@ -49,7 +73,8 @@ package struct TextTemplate: Hashable, Sendable {
         }
         literal += rest
         if !literal.isEmpty { parts.append(.literal(literal)) }
-        (self.text, self.parts) = (text, parts)
+        self.text = Self.unmarked(text)
+        self.parts = parts
     }
 
     private static func part(_ written: String) throws(NameTemplateError) -> Part {
@@ -213,6 +238,7 @@ package struct TextFields: Sendable {
             case .caption: values.words.caption
             case .artist: values.words.artist
             case .copyright: values.words.copyright
+            case .value(let text): text
             }
         // At scale 1 there is nothing to say.
         if case .name(.scale) = field { return value }

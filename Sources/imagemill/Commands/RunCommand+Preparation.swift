@@ -57,7 +57,7 @@ extension RunCommand {
                 doesAll
                 ? WorkList(toDo: found.sources)
                 : WorkList(
-                    found.sources, setup, makesThumbnails: pipeline.file.makesThumbnails, outbox: outbox,
+                    found.sources, setup, for: pipeline.file, outbox: outbox,
                     isDryRun: dryRun)
             work.passedOver = found.passedOver.count
             let preparation = Preparation(
@@ -98,7 +98,7 @@ extension RunCommand {
         let cache = cache.map { RawArguments.paths([$0])[0] }
         let rules = WalkRules(
             outbox: outbox.path, cache: cache, kind: pipeline.file.source, filter: search.filter,
-            allowed: limitOptions.limits.allowed)
+            allowed: limitOptions.limits.allowed, takesSidecars: !pipeline.file.settings.isEmpty)
         var found = SourceWalk.find(roots, rules)
         if !quiet { SearchOptions.warn(ofUnused: found.unusedExclusions, below: roots) }
         if let standardInput {

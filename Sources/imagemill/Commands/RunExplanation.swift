@@ -30,7 +30,7 @@ struct Explanation {
         if isForced { return [.forced] }
         let changes = SourceChanges(
             preparation.found.sources, preparation.setup,
-            makesThumbnails: preparation.pipeline.file.makesThumbnails, outbox: preparation.outbox, isDryRun: true)
+            for: preparation.pipeline.file, outbox: preparation.outbox, isDryRun: true)
         defer { changes?.close() }
         return changes?.changes(index) ?? [.neverDone]
     }

@@ -185,14 +185,15 @@ import Testing
         #expect(one.look(file(), at: at(1), times: quiet) == .wait(until: at(6)))
         #expect(one.look(file(), at: at(6), times: quiet) == .examine)
         #expect(
-            one.look(file(bytes: 300), signs: SetSigns(isDeclaredComplete: true), at: at(7), times: quiet) == .examine)
+            one.look(file(bytes: 300), signs: UploadSigns(isDeclaredComplete: true), at: at(7), times: quiet)
+                == .examine)
         let found = Examination(hasWriter: false, structure: .incomplete)
         #expect(one.examined(found, at: at(7), quiet) == .ready)
     }
 
     @Test func `a set that is declared complete waits for whoever still writes to a member, but not for ever`() {
         let quiet = SettleTimes(settle: .seconds(5), incompleteAfter: .seconds(100))
-        let declared = SetSigns(isDeclaredComplete: true)
+        let declared = UploadSigns(isDeclaredComplete: true)
         func set() -> Settling {
             var one = Settling(at: at(0), isSet: true)
             one.recordWriting(at: at(1))
@@ -224,9 +225,9 @@ import Testing
     @Test func `a change under a name that is passed over starts the quiet time of a set anew`() {
         let quiet = SettleTimes(settle: .seconds(5))
         var one = Settling(at: at(0), isSet: true)
-        _ = one.look(file(), signs: SetSigns(leftovers: 1), at: at(0), times: quiet)
-        #expect(one.look(file(), signs: SetSigns(leftovers: 2), at: at(4), times: quiet) == .wait(until: at(9)))
-        #expect(one.look(file(), signs: SetSigns(leftovers: 2), at: at(9), times: quiet) == .examine)
+        _ = one.look(file(), signs: UploadSigns(leftovers: 1), at: at(0), times: quiet)
+        #expect(one.look(file(), signs: UploadSigns(leftovers: 2), at: at(4), times: quiet) == .wait(until: at(9)))
+        #expect(one.look(file(), signs: UploadSigns(leftovers: 2), at: at(9), times: quiet) == .examine)
     }
 
     @Test(arguments: [false, true])
@@ -234,17 +235,18 @@ import Testing
         let quiet = SettleTimes(settle: .seconds(5))
         var one = Settling(at: at(0), isSet: true)
         #expect(
-            one.look(file(), signs: SetSigns(isDeclaredComplete: isDeclared, unfinished: 1), at: at(6), times: quiet)
+            one.look(file(), signs: UploadSigns(isDeclaredComplete: isDeclared, unfinished: 1), at: at(6), times: quiet)
                 == .wait(until: at(11)))
         // The unfinished file grows: that is activity.
         #expect(
-            one.look(file(), signs: SetSigns(isDeclaredComplete: isDeclared, unfinished: 2), at: at(11), times: quiet)
+            one.look(
+                file(), signs: UploadSigns(isDeclaredComplete: isDeclared, unfinished: 2), at: at(11), times: quiet)
                 == .wait(until: at(16)))
         let after = one.look(
-            file(bytes: 200), signs: SetSigns(isDeclaredComplete: isDeclared), at: at(16), times: quiet)
+            file(bytes: 200), signs: UploadSigns(isDeclaredComplete: isDeclared), at: at(16), times: quiet)
         #expect(isDeclared == (after == .examine))
         #expect(
-            one.look(file(bytes: 200), signs: SetSigns(isDeclaredComplete: isDeclared), at: at(21), times: quiet)
+            one.look(file(bytes: 200), signs: UploadSigns(isDeclaredComplete: isDeclared), at: at(21), times: quiet)
                 == .examine)
     }
 
@@ -253,7 +255,7 @@ import Testing
         isDeclared: Bool
     ) {
         let quiet = SettleTimes(settle: .seconds(5))
-        let signs = SetSigns(isDeclaredComplete: isDeclared, unfinished: 1)
+        let signs = UploadSigns(isDeclaredComplete: isDeclared, unfinished: 1)
         var one = Settling(at: at(0), isSet: true)
         var now = at(0)
         var pauses: [Int64] = []
@@ -264,5 +266,38 @@ import Testing
         #expect(now == at(600) && pauses.prefix(5) == [5, 10, 20, 30, 30])
         #expect(one.look(file(), signs: signs, at: now, times: quiet) == .examine)
         #expect(one.examined(torn, at: now, quiet) == .ready)
+    }
+
+    @Test func `a picture whose writer is done waits the settle time for a sidecar, and no longer once it is there`() {
+        let version = FileVersion(device: 1, inode: 9, bytes: 4, modified: 5)
+        var one = Settling(at: at(0))
+        one.recordFinish(at: at(0))
+        #expect(one.look(file(), signs: UploadSigns(sidecar: .awaited), at: at(0), times: times) == .wait(until: at(2)))
+        #expect(one.look(file(), signs: UploadSigns(sidecar: .awaited), at: at(2), times: times) == .examine)
+        var other = Settling(at: at(0))
+        other.recordFinish(at: at(0))
+        #expect(other.look(file(), signs: UploadSigns(sidecar: .found(version)), at: at(0), times: times) == .examine)
+        // It comes, and changes, while the picture settles.
+        var late = Settling(at: at(0))
+        late.recordFinish(at: at(0))
+        _ = late.look(file(), signs: UploadSigns(sidecar: .awaited), at: at(0), times: times)
+        #expect(
+            late.look(file(), signs: UploadSigns(sidecar: .found(version)), at: at(1), times: times)
+                == .wait(until: at(3)))
+        let changed = FileVersion(device: 1, inode: 9, bytes: 8, modified: 6)
+        #expect(
+            late.look(file(), signs: UploadSigns(sidecar: .found(changed)), at: at(2), times: times)
+                == .wait(until: at(6)))
+    }
+
+    @Test func `a sidecar that is required is waited for until incomplete-after`() {
+        var one = Settling(at: at(0))
+        one.recordFinish(at: at(0))
+        var now = at(0)
+        while case .wait(let next) = one.look(file(), signs: UploadSigns(sidecar: .missing), at: now, times: times) {
+            #expect(one.reason == .sidecar)
+            now = next
+        }
+        #expect(now == at(600))
     }
 }

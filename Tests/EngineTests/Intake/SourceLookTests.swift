@@ -17,7 +17,7 @@ import Testing
         SourceLook(root: try Directory(BytePath(folder.path("in"))), ignored: IgnoredNames())
     }
 
-    private func signs(_ set: String) throws -> (status: FileStatus, signs: SetSigns) {
+    private func signs(_ set: String) throws -> (status: FileStatus, signs: UploadSigns) {
         guard case .source(let status, let signs) = try look().look(BytePath(set), isSet: true) else {
             throw SystemError("find '\(set)'", code: ENOENT)
         }

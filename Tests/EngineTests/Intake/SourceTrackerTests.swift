@@ -27,7 +27,7 @@ import Testing
                 switch action {
                 case .look(let path, _):
                     next = tracker.looked(
-                        path, status: files[path.text], signs: SetSigns(isDeclaredComplete: declared), at: now)
+                        path, status: files[path.text], signs: UploadSigns(isDeclaredComplete: declared), at: now)
                 case .examine(let path, _): next = tracker.examined(path, found ?? full, at: now)
                 case .offer(let path, _, _, _): offered.append(path.text)
                 }

@@ -116,7 +116,8 @@ import Testing
             MetadataValue(fields[0], "#123456"), MetadataValue(fields[1], "5"), MetadataValue(fields[2], "0.7"),
         ]
         let file = try PipelineFile(
-            text: text, file: "p.yaml", given: ["city": "0.5"], ofPicture: values, catalogue: .all)
+            text: text, file: "p.yaml", given: ["city": "0.5"], ofPicture: PictureValues(metadata: values),
+            catalogue: .all)
         #expect(file.settings.map(\.value) == ["#123456", "#123456", "5", "0.5"])
         #expect(file.settings.map(\.origin) == [.metadata, .metadata, .metadata, .set])
         let written = ##"border: { width: 5, color: "#123456" }"##
@@ -125,11 +126,104 @@ import Testing
                 == "\(try Self.file(Self.text(written)).renditions[0].stages[0].stage)")
         let bad = #expect(throws: Diagnostics.self) {
             try PipelineFile(
-                text: text, file: "p.yaml", ofPicture: [MetadataValue(fields[1], "wide")], catalogue: .all)
+                text: text, file: "p.yaml", ofPicture: PictureValues(metadata: [MetadataValue(fields[1], "wide")]),
+                catalogue: .all)
         }
         #expect(
             bad?.items.map(\.message).first?.hasPrefix(
                 "the value of 'side' (iptc:Headline) expects a length") == true, "\(bad as Any)")
+    }
+
+    private static let sides = """
+        parameters:
+          side: { type: length, default: 64, from: iptc:Headline }
+          ink: { type: color, default: red }
+          words: { type: text, default: none }
+          most: { type: number, default: 1000000 }
+          focus: { type: point, default: { x: 50%, y: 50% } }
+        limits: { max-pixels: "${most}" }
+        renditions:
+          a:
+            stages:
+              - border: { width: "${side}", color: "${ink}" }
+              - text: { text: "<b>{stem}</b> ${words}{stem}", markup: true }
+              - frame: { width: 9, height: 9, mode: aspect-fill, anchor: "${focus}" }
+            save: { format: png }
+        """
+
+    /// As YAML writes it, whatever is in it.
+    private static func quoted(_ text: String) -> String {
+        let signs = text.unicodeScalars.map {
+            $0.isASCII && $0.value > 0x20 && $0 != "\"" ? "\($0)" : "\\U" + Self.eight($0)
+        }
+        return "\"\(signs.joined())\""
+    }
+
+    private static func eight(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
+    private static func file(_ sidecars: [(String, String)], given: [String: String] = [:]) throws -> PipelineFile {
+        let values = PictureValues(
+            metadata: [MetadataField("iptc:Headline").map { MetadataValue($0, "7") }].compactMap(\.self),
+            sidecars: sidecars.map {
+                Sidecar(name: $0.0, text: $0.1, origin: $0.0.hasPrefix("_") ? .folder : .sidecar)
+            })
+        return try PipelineFile(text: sides, file: "p.yaml", given: given, ofPicture: values, catalogue: .all)
+    }
+
+    @Test func `a sidecar is stronger than its folder's, and both are stronger than all else`() throws {
+        let file = try Self.file(
+            [("_imagemill.yaml", "side: 8\nink: blue\n"), ("a.jpg.yaml", "ink: '#123456'\nfocus: 20% 70%\n")],
+            given: ["side": "9", "words": "given", "ink": "white"])
+        #expect(file.settings.map(\.value) == ["8", "#123456", "given", "1000000", "{ x: 20%, y: 70% }"])
+        #expect(file.settings.map(\.origin) == [.folder, .sidecar, .set, .pipeline, .sidecar])
+        for blank in ["", "\n", "# nothing yet\n  # nor here\n"] {
+            #expect(try Self.file([("a.jpg.yaml", blank)]).settings.map(\.value).first == "7")
+        }
+    }
+
+    @Test(arguments: [
+        ("side: wide", "a.jpg.yaml:1:7", "'side' expects a length"),
+        (
+            "ink: blue\nsied: 4", "a.jpg.yaml:2:1",
+            "no parameter is called 'sied', which has a value; did you mean 'side'?"
+        ),
+        ("- side", "a.jpg.yaml:1:1", "expected a mapping from the names of parameters to values, found a list"),
+        ("side:\t4\n\tink: 5", "a.jpg.yaml:2:1", "indent with spaces, not with tabs"),
+        ("side: &a 4\nink: *a", "a.jpg.yaml:1:7", "anchors and aliases are not supported"),
+        ("side: 4\nside: 5", "a.jpg.yaml:2:1", "'side'"),
+        ("most: 5", "a.jpg.yaml:1:1", "'limits' uses 'most' and is the same for all pictures"),
+        ("words: [a]", "a.jpg.yaml:1:8", "'words' expects a text"),
+    ])
+    func `a mistake in a sidecar is said with its place there`(text: String, place: String, words: String) {
+        let found = #expect(throws: Diagnostics.self) { try Self.file([("a.jpg.yaml", text)]) }
+        #expect(found.map { "\($0)" }?.hasPrefix(place + ": error: ") == true, "\(found as Any)")
+        #expect(found?.items.contains { $0.message.contains(words) } == true, "\(found as Any)")
+    }
+
+    @Test(arguments: [
+        ("Tom & <Jerry>", "\u{2068}Tom &amp; &lt;Jerry&gt;\u{2069}"),
+        ("{hash:8} {", "\u{2068}{hash:8} {\u{2069}"),
+        ("\u{301}\u{202E}</b>", "\u{2068}\u{301}&lt;/b&gt;\u{2069}"),
+        ("\u{2}<b>\u{3}<i>", "\u{2068}&lt;b&gt;&lt;i&gt;\u{2069}"),
+        ("two\nlines", "\u{2068}two lines\u{2069}"),
+        ("", ""),
+    ])
+    func `a picture's own text is drawn as the value of a field`(value: String, drawn: String) throws {
+        let file = try Self.file([("a.jpg.yaml", "words: \(Self.quoted(value))\n")])
+        let text = try #require(file.texts.first)
+        #expect(text.markupProblem == nil)
+        var fields = TextFields()
+        fields.values = TextValues(
+            NamingFacts(source: SourceName(BytePath("a.jpg"))), dateTaken: nil, words: PictureWords())
+        let filled = text.filled(fields, on: PixelSize(9, 9), isMarkup: true)
+        #expect(filled.text == "<b>\u{2068}a\u{2069}</b> \(drawn)\u{2068}a\u{2069}", "\(filled)")
+        // What is given by the user is the user's own.
+        let given = try Self.file([], given: ["words": "<i>x</i>"])
+        #expect(
+            given.texts.first?.filled(fields, on: PixelSize(9, 9), isMarkup: true).text.contains("<i>x</i>") == true)
     }
 
     @Test(arguments: [
@@ -161,8 +255,6 @@ import Testing
             "parameters: { a: { type: point, default: { x: 1%, y: 1% }, from: iptc:City } }",
             "a point comes from xmp:regions, found iptc:City"
         ),
-        ("parameters: { a: { type: text, default: x, from: iptc:City } }", "a text cannot come from metadata"),
-        ("parameters: { a: { type: file, default: x.png, from: iptc:City } }", "a file cannot come from metadata"),
         (
             "parameters: { a: { type: number, default: 5, from: iptc:City } }\nlimits: { max-pixels: \"${a}\" }",
             "'limits' is the same for all pictures, and 'a' comes from each one's metadata"

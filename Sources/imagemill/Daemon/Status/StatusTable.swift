@@ -340,6 +340,8 @@ extension StatusDocument.SettlingEntry {
         case .incomplete: "its end is missing" + anyway
         case .empty: "it has 0 bytes; fails in \(StatusTable.span(secondsLeft))"
         case .unfinished: "a file of the set has the name of an unfinished upload" + anyway
+        case .sidecar:
+            "its sidecar is missing, and the inbox has 'sidecar: required'; fails in \(StatusTable.span(secondsLeft))"
         }
     }
 }

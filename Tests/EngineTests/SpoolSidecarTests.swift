@@ -1,0 +1,180 @@
+// A sidecar goes where its picture goes, wherever the program is stopped.
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+@testable import System
+
+@Suite struct SpoolSidecarTests {
+    private var fixture: SpoolFixture
+    private var folder: TemporaryFolder { fixture.folder }
+    private var spool: Spool { fixture.spool }
+
+    init() throws {
+        fixture = try SpoolFixture()
+        fixture.sidecars = .optional
+    }
+
+    private func drop(_ name: String = "sub/a.jpg", _ values: String = "side: 1") throws {
+        try folder.write("picture", to: "in/\(name)")
+        try folder.write(values, to: "in/\(name).yaml")
+    }
+
+    private func values(_ source: SourceFile) throws -> [String] { try source.openedSidecars().map(\.sidecar.text) }
+
+    @Test func `it is taken, read and put away with its picture`() throws {
+        try drop()
+        try folder.write("side: 2", to: "in/_imagemill.yaml")
+        let job = try fixture.claimed("sub/a.jpg")
+        #expect(try fixture.list("in") == ["_imagemill.yaml", "sub"])
+        let source = try fixture.open(job)
+        let sidecars = try source.openedSidecars()
+        #expect(sidecars.map(\.sidecar.text) == ["side: 2", "side: 1"])
+        #expect(sidecars.map(\.sidecar.name) == ["_imagemill.yaml", "sub/a.jpg.yaml"])
+        try fixture.settle(job)
+        #expect(try fixture.list(fixture.done) == ["sub", "sub/a.jpg", "sub/a.jpg.yaml"])
+        try drop()
+        try fixture.settle(fixture.claimed("sub/a.jpg"))
+        #expect(try fixture.list(fixture.done).suffix(2) == ["sub/a~2.jpg", "sub/a~2.jpg.yaml"])
+        try drop()
+        try fixture.settle(fixture.claimed("sub/a.jpg"), .delete)
+        #expect(try fixture.list(fixture.done).count == 5 && fixture.list("in").count == 2)
+        #expect(try fixture.list(fixture.work) == [])
+    }
+
+    @Test func `a picture whose name is free has no sidecar's name that is taken`() throws {
+        try folder.write("somebody's", to: "\(fixture.done)/a.jpg.yaml")
+        try drop("a.jpg")
+        try fixture.settle(fixture.claimed("a.jpg"))
+        #expect(try fixture.list(fixture.done) == ["a.jpg.yaml", "a~2.jpg", "a~2.jpg.yaml"])
+    }
+
+    @Test func `it goes to failed/ with its picture, and comes back with it`() throws {
+        try drop()
+        let job = try fixture.claimed("sub/a.jpg")
+        let failed = try spool.deadLetter(job, note: fixture.note(job))
+        #expect(failed == BytePath("sub/a.jpg"))
+        #expect(try fixture.list(fixture.failed) == ["sub", "sub/a.jpg", "sub/a.jpg.error.json", "sub/a.jpg.yaml"])
+        #expect(try spool.failed.contents().sources == [BytePath("sub/a.jpg")])
+        try folder.write("side: 3", to: "in/sub/a.jpg.yaml")
+        let taken = #expect(throws: SystemError.self) { try spool.failed.giveBack(BytePath("sub/a.jpg")) }
+        #expect(taken?.code == EEXIST)
+        try Directory(fixture.inbox).folder(BytePath("sub")).remove(BytePath("a.jpg.yaml"))
+        try spool.failed.giveBack(BytePath("sub/a.jpg"))
+        #expect(try fixture.list("in") == ["sub", "sub/a.jpg", "sub/a.jpg.yaml"])
+        #expect(try fixture.list(fixture.failed) == ["sub"])
+    }
+
+    @Test func `it goes back to the inbox with its picture`() throws {
+        try drop()
+        let job = try fixture.claimed("sub/a.jpg")
+        #expect(try spool.putBack(job, to: fixture.inbox) == BytePath("sub/a.jpg"))
+        #expect(try fixture.list("in") == ["sub", "sub/a.jpg", "sub/a.jpg.yaml"])
+    }
+
+    @Test func `that of an original that stays is copied, and stays`() throws {
+        try drop()
+        let job = try fixture.claimed("sub/a.jpg", keeps: true)
+        #expect(try values(fixture.open(job)) == ["side: 1"])
+        try fixture.settle(job)
+        #expect(try fixture.list("in") == ["sub", "sub/a.jpg", "sub/a.jpg.yaml"])
+        #expect(try fixture.list(fixture.done) == [] && fixture.list(fixture.work) == [])
+    }
+
+    @Test func `a stop between its move and that of its picture loses neither`() throws {
+        try drop()
+        let job = try fixture.job("sub/a.jpg")
+        let inbox = try Directory(fixture.inbox).folder(BytePath("sub"))
+        let work = try spool.own.open(.work)
+        let mine = try #require(try work.makingNewFolder(job.id.path, mode: 0o700))
+        #expect(symlink("sub/a.jpg", folder.path("\(fixture.work)/\(job.id.text)/origin")) == 0)
+        try spool.takeSidecar(of: job, from: inbox, to: mine)
+        #expect(try fixture.list("in") == ["sub", "sub/a.jpg"])
+        // The next start claims it.
+        #expect(try fixture.place(job) == .inbox)
+        #expect(fixture.claim(job) == .claimed)
+        #expect(try values(fixture.open(job)) == ["side: 1"])
+        // The same, and the picture is gone meanwhile.
+        try spool.putBack(job, to: fixture.inbox)
+        let other = try fixture.job("sub/a.jpg")
+        let folderOfOther = try #require(try work.makingNewFolder(other.id.path, mode: 0o700))
+        #expect(symlink("sub/a.jpg", folder.path("\(fixture.work)/\(other.id.text)/origin")) == 0)
+        try spool.takeSidecar(of: other, from: inbox, to: folderOfOther)
+        try inbox.remove(BytePath("a.jpg"))
+        #expect(fixture.claim(other) == .gone)
+        #expect(try fixture.list("in") == ["sub", "sub/a.jpg.yaml"])
+        #expect(try fixture.list(fixture.work) == [])
+    }
+
+    @Test(arguments: [OriginalPolicy.move, .delete])
+    func `a stop between the end of its picture and its own leaves it with that`(originals: OriginalPolicy) throws {
+        try drop()
+        let job = try fixture.claimed("sub/a.jpg")
+        let mine = try #require(try spool.own.job(job.id))
+        let done = try spool.own.open(.done).makingFolder(BytePath("sub"))
+        try mine.move(Spool.source, to: done, as: BytePath("a.jpg"))
+        try fixture.settle(job, originals)
+        let expected = originals == .move ? ["sub", "sub/a.jpg", "sub/a.jpg.yaml"] : ["sub", "sub/a.jpg"]
+        #expect(try fixture.list(fixture.done) == expected)
+        #expect(try fixture.list(fixture.work) == [] && fixture.list("in") == ["sub"])
+    }
+
+    @Test func `a stop before its move to failed/ or back leaves it with its picture`() throws {
+        try drop()
+        let job = try fixture.claimed("sub/a.jpg")
+        let mine = try #require(try spool.own.job(job.id))
+        let failed = try spool.own.open(.failed).makingFolder(BytePath("sub"))
+        try mine.move(Spool.source, to: failed, as: BytePath("a.jpg"))
+        _ = try spool.deadLetter(job, note: fixture.note(job))
+        #expect(try fixture.list(fixture.failed) == ["sub", "sub/a.jpg", "sub/a.jpg.error.json", "sub/a.jpg.yaml"])
+        #expect(try fixture.list(fixture.work) == [])
+    }
+
+    @Test func `another one that was dropped meanwhile is not replaced`() throws {
+        try drop()
+        let job = try fixture.claimed("sub/a.jpg")
+        try folder.write("side: 9", to: "in/sub/a.jpg.yaml")
+        try spool.putBack(job, to: fixture.inbox)
+        #expect(try folder.text("in/sub/a.jpg.yaml") == "side: 9")
+        #expect(try fixture.list("in") == ["sub", "sub/a.jpg.yaml", "sub/a~2.jpg", "sub/a~2.jpg.yaml"])
+    }
+
+    @Test func `one that is too large, no text, a link or missing fails its picture, and says which`() throws {
+        func failure(_ name: String) throws -> String {
+            let job = try fixture.claimed(name)
+            let source = try fixture.open(job)
+            let failure = #expect(throws: Failure.self) { try source.openedSidecars() }
+            #expect(failure?.code == .badParameters)
+            return failure?.message ?? ""
+        }
+        try drop("a.jpg", String(repeating: "#", count: 64 << 10 + 1))
+        #expect(try failure("a.jpg").contains("'a.jpg.yaml': it has 65537 bytes; a sidecar has 65536 at most"))
+        try folder.write("picture", to: "in/b.jpg")
+        try folder.write([0xFF, 0x00], to: "in/b.jpg.yaml")
+        #expect(try failure("b.jpg").contains("it is no text in UTF-8"))
+        try folder.write("picture", to: "in/c.jpg")
+        #expect(symlink("/etc/hostname", folder.path("in/_imagemill.yaml")) == 0)
+        #expect(try failure("c.jpg").contains("'_imagemill.yaml': expected a file"))
+        // A link in the place of a picture's own is left where it is.
+        try folder.write("picture", to: "in/sub/d.jpg")
+        #expect(symlink("/etc/hostname", folder.path("in/sub/d.jpg.yaml")) == 0)
+        _ = try fixture.claimed("sub/d.jpg")
+        #expect(try fixture.list("in").contains("sub/d.jpg.yaml"))
+        var strict = fixture
+        strict.sidecars = .required
+        try folder.write("picture", to: "in/e.jpg")
+        let job = try strict.claimed("e.jpg")
+        let missing = #expect(throws: Failure.self) { try strict.open(job) }
+        #expect(missing?.message.contains("expected the sidecar 'e.jpg.yaml'") == true)
+    }
+
+    @Test func `one that is still written to keeps its picture waiting`() throws {
+        try drop()
+        let job = try fixture.claimed("sub/a.jpg")
+        let descriptor = open(folder.path("\(fixture.work)/\(job.id.text)/sidecar"), O_WRONLY)
+        defer { close(descriptor) }
+        #expect(throws: StillWritten.self) { try fixture.open(job) }
+    }
+}

@@ -1,6 +1,8 @@
 """Does what a history says, step by step, and knows afterwards what was dropped, put and told."""
 import errno
+import os
 import random
+import stat
 import threading
 import time
 import traceback
@@ -30,6 +32,13 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
         # Names in outboxes that somebody has put, changed or removed, and renditions that are gone on purpose.
         self.touched = set()
         self.things, self.held, self.below = [], [], []
+        for inbox in household.inboxes.values():
+            if self.world.of_folder and not inbox.takes_sets:
+                path = os.path.join(inbox.backing, "_imagemill.yaml")
+                with open(path, "w") as file:
+                    file.write("tall: %d\n" % self.world.of_folder)
+                household.own(path)
+                self.things.append((path, stat.S_IFREG))
         self.kills = self.worker_kills = self.bytes = self.steps = 0
         # Steps that found nothing to do, such as the kill of a worker where none works.
         self.vain = 0

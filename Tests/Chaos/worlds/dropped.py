@@ -7,6 +7,16 @@ from worlds import sources
 
 
 @dataclasses.dataclass
+class Sidecar:
+    """A file with values for one picture: its digest, the height that it sets, and how it came."""
+    digest: str
+    tall: int
+    habit: str
+    # Whether its writer has taken it away again.
+    removed: bool = False
+
+
+@dataclasses.dataclass
 class Source:
     """What was dropped: its path in the inbox, and the colors and digests that it may have; a set has a list of members."""
     who: str
@@ -23,6 +33,8 @@ class Source:
     other_paths: tuple = ()
     # Those of the colors, from the first to the last.
     numbers: tuple = ()
+    # Its sidecar, if that was written.
+    sidecar: object = None
     # Whether its writer has replaced it in the inbox, which keeps its originals.
     replaced: bool = False
 

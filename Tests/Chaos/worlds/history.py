@@ -7,6 +7,8 @@ from worlds.sources import ENDINGS
 HABITS = ("rename", "rename", "write", "slow", "reopened", "rsync", "part", "sparse")
 SET_HABITS = ("mark", "mark", "early", "renamed", "quiet", "dotted", "rsync")
 BAD = ("junk", "cut", "giant", "empty")
+# How a sidecar comes: before its picture, or after that; in one piece or in two; and it may be taken away again.
+SIDECAR_HABITS = ("before", "before", "slow", "after", "after", "removed")
 
 
 def text(step):
@@ -92,7 +94,14 @@ class Drawing:
             ending = "." + name.rpartition(".")[2]
         habit = habit or self.dice.choice(HABITS)
         self.named.append((who, name))
-        self.add("drop", who=who, name=name, numbers=self.numbers(), kind=kind, habit=habit)
+        self.add("drop", who=who, name=name, numbers=self.numbers(), kind=kind, habit=habit, **self.sidecar())
+
+    def sidecar(self):
+        """Perhaps a sidecar for what is dropped. It has dice of its own, so that a seed keeps all else."""
+        dice = random.Random("sidecar %d %d" % (self.world.seed, self.number))
+        if not self.world.sidecars or dice.random() < 0.4:
+            return {}
+        return {"sidecar": "%s %d" % (dice.choice(SIDECAR_HABITS), dice.choice([8, 12, 20, 24, 28, 32, 36]))}
 
     def drop_set(self, who, name=None, habit=None, kind="good"):
         name = name or self.name(who, "")
@@ -114,6 +123,8 @@ class Drawing:
         if is_set and kind in ("empty", "cut"):
             kind = "junk"
         self.named.append((who, name if is_set else name + ".png"))
+        if self.world.sidecars and not is_set and random.Random("misled %d %d" % (self.world.seed, self.number)).random() < 0.4:
+            return self.add("drop", who=who, name=name + ".png", numbers=self.numbers(), kind="misled", habit="rename", sidecar="before 0")
         self.add("drop", who=who, name=name if is_set else name + ".png", numbers=self.numbers(2 if is_set else 1), kind=kind,
                  habit="mark" if is_set else self.dice.choice(["rename", "write"]))
 

@@ -18,9 +18,11 @@ from worlds.disks import Disk
 
 PIPELINE = """\
 %srenditions:
-  small: { stages: [ { resize: { size: "%dx16!" } } ], save: { format: png } }
+  small: { stages: [ { resize: { size: "%dx%s!" } } ], save: { format: png } }
   large: { stages: [ { resize: { size: "%dx24!" } } ], save: { format: png } }
 """
+PARAMETER = "parameters: { tall: { type: number, default: %d } }\n" % drawn.TALL
+NAMED = """  named: { when: { name: "n*" }, stages: [ { resize: { size: "12x12!" } } ], save: { format: png } }\n"""
 EXTRA = """  extra: { stages: [ { resize: { size: "%dx20!" } } ], save: { format: png } }\n"""
 SET_HEAD = "source: set\nstages: [ { stitch: { direction: horizontal } } ]\n"
 # A hook writes what it is told to a file that appears complete, unless it is to fail once.
@@ -84,7 +86,9 @@ class Daemon(Mill):
         world = self.household.world
         for name, sets in (("singles.yaml", False), ("sets.yaml", True)):
             width = 96 if sets else 16
-            text = PIPELINE % (SET_HEAD if sets else "", width, width * 3 // 2) + (EXTRA % (width * 5 // 4) if self.has_extra else "")
+            has_values = world.sidecars and not sets
+            head, tall = SET_HEAD if sets else PARAMETER if has_values else "", "${tall}" if has_values else drawn.TALL
+            text = PIPELINE % (head, width, tall, width * 3 // 2) + (NAMED if world.conditional and not sets else "") + (EXTRA % (width * 5 // 4) if self.has_extra else "")
             self.write(name, text)
         lines = ["state: " + self.state_view, "workers: %d" % world.workers, "drain: 10s"]
         lines += ["cache: { path: %s, size: 2M }" % self.path("cache")] if world.cache else []
@@ -98,6 +102,8 @@ class Daemon(Mill):
                 originals=self.originals, settle="%gs" % drawn.SETTLE, incomplete_after="%gs" % drawn.INCOMPLETE_AFTER,
                 zero_byte_after="%gs" % drawn.ZERO_BYTE_AFTER, set_quiet="%gs" % drawn.SET_QUIET, attempts=self.attempts, collision=world.collision,
                 reports=world.reports, priority=self.priority)
+            if world.duplicates != "process":
+                settings["duplicates"] = world.duplicates
             if world.isolate and inbox.who != "other":
                 settings["isolate"] = "true"
             if world.limits:

@@ -27,15 +27,16 @@ from invariants import codes, note_path, said
 from mill import files
 from worlds import sources
 from worlds.dropped import found_below
+from worlds.world import TALL
 
-CODES = {"junk": {"not-an-image"}, "cut": {"truncated", "corrupt"}, "giant": {"too-many-pixels"}, "above": {"too-many-pixels"}, "empty": {"empty"}}
+CODES = {"misled": {"bad-parameters"}, "junk": {"not-an-image"}, "cut": {"truncated", "corrupt"}, "giant": {"too-many-pixels"}, "above": {"too-many-pixels"}, "empty": {"empty"}}
 # Seconds without any progress until everything should be through; more if sources wait for their next attempt, as they do for up to five minutes.
 PATIENCE, MORE = 90, 330
 # Seconds until a change is noticed whose event was lost.
 NOTICED = 120
 # Width and height of the renditions of a single and of a set, as the pipelines say.
-SIZES = {False: {"small": (16, 16), "large": (24, 24), "extra": (20, 20)}, True: {"small": (96, 16), "large": (144, 24), "extra": (120, 20)}}
-RENDITION = re.compile(r"(.*)-(small|large|extra)\.png", re.DOTALL)
+SIZES = {False: {"small": (16, TALL), "large": (24, 24), "named": (12, 12), "extra": (20, 20)}, True: {"small": (96, 16), "large": (144, 24), "extra": (120, 20)}}
+RENDITION = re.compile(r"(.*)-(small|large|named|extra)\.png", re.DOTALL)
 # Seconds after which progress is too slow to be any.
 LONGEST = 600
 
@@ -154,6 +155,9 @@ class Oracle:
                 expected |= {(source.who, digest) for digest in digests}
                 if source.kind != "given up":
                     self.place(source, member, digests)
+            if source.sidecar:
+                expected.add((source.who, source.sidecar.digest))
+                self.sidecar(source)
         empty = sources.sha(b"")
         leftovers = {path for path, _ in self.actors.things}
         # What its writer had begun when the disk was full.
@@ -200,6 +204,28 @@ class Oracle:
             self.violated("lost", "%r of %s is not in the inbox, which keeps its originals: %s" % (name, source.who, counts))
         if policies == {"keep"} and counts["done"] or policies == {"delete"} and counts["done"] and source.kind != "wild" and not self.has_lost_ledger(source.who):
             self.violated("extra", "%r of %s is in done/, under %s" % (name, source.who, sorted(policies)))
+
+    def sidecar(self, source):
+        """A sidecar is in one place, and goes where its picture goes if it came first."""
+        found = self.found.get((source.who, source.sidecar.digest), [])
+        where = [place for place, _ in found]
+        name, habit = source.path + ".yaml", source.sidecar.habit
+        if not where and not source.sidecar.removed and not ("delete" in source.policies and source.is_good):
+            return self.violated("lost", "the sidecar %r of %s, which came %s, is nowhere" % (name, source.who, habit))
+        if len(where) > (2 + self.actors.again if "keep" in source.policies else 1):
+            self.violated("extra", "the sidecar %r of %s is at %d places: %s" % (name, source.who, len(where), where))
+        if not self.settled:
+            return
+        if "work" in where:
+            self.violated("waiting", "the sidecar %r of %s is still in work/" % (name, source.who))
+        if source.policies == {"keep"} and not source.sidecar.removed and "inbox" not in where:
+            self.violated("lost", "the sidecar %r of %s is not in the inbox, which keeps its originals: %s" % (name, source.who, where))
+        pictures = [(place, path) for digest in source.digests for place, path in self.found.get((source.who, digest), [])]
+        if source.policies == {"move"} and habit == "before" and source.kind != "given up" and not self.has_lost_ledger(source.who):
+            expected = {(place, path + ".yaml") for place, path in pictures if place in ("done", "failed")}
+            if expected and not expected & set(found):
+                self.violated("lost", "the sidecar %r of %s is not beside its picture: %s and %s" % (
+                    name, source.who, [self.short(path) for _, path in pictures], [self.short(path) for _, path in found]))
 
     def has_lost_ledger(self, who):
         return self.world.daemon_of(who) in self.actors.ledger_lost
@@ -359,12 +385,26 @@ class Oracle:
             stems.add(match[1])
             found[match[2]] = rendition
             size = rendition["width"], rendition["height"]
-            if size != SIZES[is_set][match[2]]:
+            if match[2] == "small" and self.world.sidecars and not is_set:
+                self.tall(outbox, path, report, size)
+            elif size != SIZES[is_set][match[2]]:
                 self.violated("report", "%r of %r has a size of %d×%d" % (name, path, *size))
             if not self.was_touched(outbox, name) and self.world.collision != "overwrite":
                 self.same_as_said(os.path.join(outbox, name), rendition)
-        if not {"small", "large"} <= set(found) or "extra" in found and not has_extra or len(stems) > 1:
+        is_named = self.world.conditional and not is_set and os.path.basename(os.fsdecode(said(report["source"]))).startswith("n")
+        if not {"small", "large"} <= set(found) or "extra" in found and not has_extra or ("named" in found) != is_named or len(stems) > 1:
             self.violated("report", "the report %r has the renditions %s" % (path, [os.fsdecode(said(rendition)) for rendition in report["renditions"]]))
+
+    def tall(self, outbox, path, report, size):
+        """The height is that of the folder, or of a sidecar of this name; of one that came before its picture for sure."""
+        name = os.fsdecode(said(report["source"]))
+        mine = [source for source in self.actors.sources if name in source.paths and self.household.outbox_of(source.who) == outbox]
+        usual = self.world.of_folder or TALL
+        heights = {source.sidecar.tall for source in mine if source.sidecar and source.sidecar.tall}
+        came_first = len(mine) == 1 and mine[0].sidecar and mine[0].sidecar.habit == "before" and not mine[0].other_paths
+        said_tall = [parameter["value"] for parameter in report.get("parameters", []) if parameter["name"] == "tall"]
+        if size[0] != 16 or size[1] not in (heights if came_first else heights | {usual}) or said_tall != [str(size[1])]:
+            self.violated("report", "the small rendition of %r in %r is %d×%d, by %s; its sidecars say %s" % (name, path, *size, said_tall, heights))
 
     def same_as_said(self, path, rendition):
         try:
@@ -443,7 +483,7 @@ class Oracle:
             self.violated("version", "%r of %s, which has its name for itself, has the renditions %s" % (source.path, source.who, names))
 
     def names_of(self, source, outbox):
-        return [os.path.join(outbox, "%s%s-%s.png" % (source.stem(), version, name)) for version in ("", "-2", "-3", "-4") for name in ("small", "large", "extra")]
+        return [os.path.join(outbox, "%s%s-%s.png" % (source.stem(), version, name)) for version in ("", "-2", "-3", "-4") for name in ("small", "large", "named", "extra")]
 
     # Everything else that must be as it was
 

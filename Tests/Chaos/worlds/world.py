@@ -6,6 +6,8 @@ import random
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "tmpfs", "plain")
 # Seconds.
 SETTLE, SET_QUIET, INCOMPLETE_AFTER, ZERO_BYTE_AFTER = 0.4, 1.0, 2.0, 2.0
+# The height of a small rendition without a sidecar.
+TALL = 16
 # Pixels of a source where the limits are lower than usual.
 MAX_PIXELS = 95_000_000
 
@@ -40,6 +42,12 @@ class World:
     reports: str
     attributes: bool
     noreplace: bool
+    # The pipeline of singles has a parameter, which sidecars set; folders may have one too, with this value.
+    sidecars: bool = False
+    of_folder: int = 0
+    # The pipeline of singles has a rendition for some names only.
+    conditional: bool = False
+    duplicates: str = "process"
 
     @property
     def kinds(self):
@@ -76,10 +84,11 @@ class World:
             "inboxes of one name" if self.same_name else "inboxes of two names", "one outbox" if self.shared_outbox else "two outboxes")
             if self.daemons == 2 else "")
         more = [word for word, holds in (("another inbox", self.other), ("hooks", self.hooks), ("isolate", self.isolate), ("limits", self.limits),
+                                         ("sidecars", self.sidecars), ("a sidecar of its folder", self.of_folder), ("conditions", self.conditional),
                                          ("a clock that jumps", self.clock), ("cache", self.cache), ("http", self.http)) if holds]
         return ["originals: %s, %s" % (self.originals, "sets" if self.sets else "singles"), where, daemons,
-                "collision: %s, reports: %s, %d worker%s, %d attempts, as %s" % (
-                    self.collision, self.reports, self.workers, "s" if self.workers > 1 else "", self.attempts, self.user),
+                "duplicates: %s, collision: %s, reports: %s, %d worker%s, %d attempts, as %s" % (
+                    self.duplicates, self.collision, self.reports, self.workers, "s" if self.workers > 1 else "", self.attempts, self.user),
                 "with " + (", ".join(more) or "nothing else")]
 
 
@@ -110,4 +119,8 @@ def draw(seed):
     # Dice of its own, so that all else of a seed stays.
     if state_apart and random.Random("state %d" % seed).random() < 0.35:
         world = dataclasses.replace(world, state="fuse", user="root")
-    return world
+    dice = random.Random("values %d" % seed)
+    sidecars = dice.random() < 0.45
+    return dataclasses.replace(
+        world, sidecars=sidecars, of_folder=18 if sidecars and dice.random() < 0.3 else 0, conditional=dice.random() < 0.3,
+        duplicates=dice.choice(["process"] * 6 + ["skip", "fail"]))

@@ -10,7 +10,7 @@ import time
 from experiment import Skipped
 from mill import rename_new
 from worlds import sources, world as drawn
-from worlds.dropped import Source
+from worlds.dropped import Sidecar, Source
 from worlds.history import BAD
 
 
@@ -42,19 +42,60 @@ class Writers:
         data = sources.picture(number, ending, comment)
         return data[:-30] if kind == "cut" else data
 
-    def do_drop(self, who, name, numbers, kind, habit):
+    def do_drop(self, who, name, numbers, kind, habit, sidecar=""):
         if self.inbox(who).takes_sets:
             return self.drop_set(who, name, numbers, kind, habit)
         if kind == "wild":
             return self.drop_wild(who, name, numbers, float(habit))
+        how, _, tall = sidecar.partition(" ")
         data = self.data(numbers[0], name, kind, who)
         target = self.target(who, name)
         source = Source(who, name, kind, habit, [("", [sources.sha(data)], numbers)], False, numbers=tuple(numbers))
         self.bytes += len(data)
-        if habit in ("slow", "reopened", "sparse", "rsync"):
-            self.background(self.write, source, target, data, habit)
-        else:
+        if how in ("before", "slow", "removed"):
+            self.write_sidecar(source, target, how, int(tall))
+
+        def work():
             self.write(source, target, data, habit)
+            if how == "after":
+                time.sleep(self.dice.choice([0, 0.1, 0.3, 0.6]))
+                self.write_sidecar(source, target, how, int(tall))
+            if how == "removed" and source.sidecar:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(target + ".yaml")
+                    source.sidecar.removed = True
+
+        if habit in ("slow", "reopened", "sparse", "rsync"):
+            self.background(work)
+        else:
+            work()
+
+    def write_sidecar(self, source, target, habit, tall):
+        """Writes a sidecar, unless its name is taken. One that is wrong or too large sets no height."""
+        number = source.numbers[0]
+        data = b"tall: %d # %d\n" % (tall, number) if tall else (
+            b"tall: wide # %d\n" % number if number % 2 else b"# %d\n" % number + b"#" * 70_000)
+        path = target + ".yaml"
+        first = os.path.join(self.inbox(source.who).aside, ".aside-%s" % sources.sha(data)[:12])
+        try:
+            if habit == "slow":
+                with open(path, "xb", buffering=0) as file:
+                    self.household.own(path)
+                    source.sidecar = Sidecar(sources.sha(data), tall, habit)
+                    self.pieces(file, data, 2, drawn.SETTLE / 4)
+            else:
+                self.write_pieces(first, data, 1, 0)
+                rename_new(os.fsencode(first), os.fsencode(path))
+                source.sidecar = Sidecar(sources.sha(data), tall, habit)
+        except FileExistsError:
+            os.path.lexists(first) and os.unlink(first)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.ENOENT):
+                raise
+            source.sidecar = None
+            for begun in (first, path):
+                with contextlib.suppress(OSError):
+                    os.unlink(begun)
 
     def target(self, who, name):
         path = os.path.join(self.inbox(who).backing, name)

@@ -5,28 +5,56 @@ import TestSupport
 
 /// Watches an inbox for each case that is to go through all doors, and holds its files against those of `run`.
 struct DropFolderTrial {
-    private let cases: [(seed: Int, exploration: Exploration, outputs: [Exploration.Output])]
+    /// A case, and the parameters that its pipeline is to have; nil if it is to be as it was drawn.
+    private struct Case {
+        let seed: Int
+        let exploration: Exploration
+        let outputs: [Exploration.Output]
+        let values: DrawnParameters?
+
+        var pipeline: String { exploration.runner.folder.path(values == nil ? "p.yaml" : "values.yaml") }
+        /// What its inbox has besides.
+        var settings: String {
+            let given = (values?.options ?? []).filter { $0 != "--set" }.map { option in
+                let parts = option.split(separator: "=", maxSplits: 1).map(String.init)
+                return "\(parts[0]): \"\(parts.count > 1 ? parts[1] : "")\""
+            }
+            return given.isEmpty ? "" : ", set: { \(given.joined(separator: ", ")) }"
+        }
+    }
+
+    private let cases: [Case]
 
     init(_ explored: [ExplorerTests.Explored]) {
         cases = explored.compactMap { one in
             guard ExplorerTests.isThroughAllDoors(one.seed), case .rendered(let outputs) = one.outcome else {
                 return nil
             }
-            return (one.seed, one.exploration, outputs)
+            // They come with their sidecars, every other one.
+            let values = one.seed % 10 == 0 ? one.exploration.parameters(one.seed) : nil
+            return Case(seed: one.seed, exploration: one.exploration, outputs: outputs, values: values)
         }
     }
 
     /// What is not as `run` made it, by seed.
     func findings() async throws -> [Int: [Finding]] {
         guard !cases.isEmpty else { return [:] }
+        for one in cases where one.values != nil {
+            try one.exploration.runner.folder.write(one.values?.pipeline ?? "", to: "values.yaml")
+        }
         let formats = SourceFormat.onRequest.map(\.rawValue).joined(separator: ", ")
         let inboxes = cases.map { one in
-            "  - { path: in-\(one.seed), outbox: out-\(one.seed), pipeline: \(one.exploration.runner.folder.path("p.yaml")), settle: 200ms, allow: [\(formats)] }\n"
+            "  - { path: in-\(one.seed), outbox: out-\(one.seed), pipeline: \(one.pipeline), settle: 200ms, allow: [\(formats)]\(one.settings) }\n"
         }
         let folder = try WatchedFolder(mill: "state: state\nworkers: 2\ninboxes:\n" + inboxes.joined())
         for one in cases { try folder.makeFolder("in-\(one.seed)") }
         let watch = try await folder.start()
-        for one in cases { try drop(one.exploration, into: folder.runner.folder.path("in-\(one.seed)"), folder) }
+        for one in cases {
+            if let values = one.values {
+                try one.exploration.write(values, into: "in-\(one.seed)", of: folder.runner)
+            }
+            try drop(one.exploration, into: folder.runner.folder.path("in-\(one.seed)"), folder)
+        }
         // What has failed never arrives.
         try? await folder.until("everything has arrived", withinSeconds: 90) {
             cases.allSatisfy { one in

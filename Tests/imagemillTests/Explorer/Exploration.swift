@@ -21,6 +21,7 @@ enum Property: String, CaseIterable, Sendable {
     case twin = "each rendition equals that of an uncompressed TIFF of the same pixels"
     case frames = "each frame equals that of its picture alone"
     case conditions = "conditions leave out what does not apply, and nothing else"
+    case parameters = "values of parameters make what they make in their places"
     case shard = "a shard makes the same bytes"
     case watch = "a drop folder makes the same bytes"
 }
@@ -104,6 +105,7 @@ final class Exploration: Sendable {
         if properties.contains(.sizes) { findings += try await checkSizes(outputs) }
         if properties.contains(.alone) { findings += try await compareAlone(outputs, sample: sample) }
         if properties.contains(.conditions) { findings += try await compareConditions(sample: sample) }
+        if properties.contains(.parameters) { findings += try await compareParameters(outputs, sample: sample) }
         if properties.contains(.shard) { findings += try await compareShard(outputs) }
         return (outcome, findings.filter { properties.contains($0.property) })
     }

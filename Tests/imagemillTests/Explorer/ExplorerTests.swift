@@ -73,8 +73,8 @@ import Vips
         let source = DrawnSource(formats: formats, &random)
         var properties = Set(Property.allCases)
         if !isThroughAllDoors(seed) { properties.remove(.shard) }
-        // It takes two more runs.
-        if seed % 2 == 0 { properties.remove(.conditions) }
+        // They take more runs.
+        properties.remove(seed % 2 == 0 ? .conditions : .parameters)
         var vain: [String] = []
         while true {
             let drawn = DrawnCase(pipeline: try drawing.draw(for: source, &random), source: source)

@@ -268,7 +268,10 @@ class Writers:
             return
         try:
             os.mkdir(target)
-        except FileExistsError:
+        except OSError as error:
+            # There is one, or a disk is full.
+            if error.errno not in (errno.EEXIST, errno.ENOSPC):
+                raise
             self.vain += 1
             return
         self.household.own(target)

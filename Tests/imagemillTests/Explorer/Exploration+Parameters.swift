@@ -52,18 +52,16 @@ extension DrawnPipeline {
         var changed = self
         var drawn = DrawnParameters(pipeline: "")
         var declared: [Written.Entry] = []
-        var left = written.leaves.filter(Self.isOpen)
-        for number in 0..<3 where !left.isEmpty {
+        let open = written.leaves.filter(Self.isOpen)
+        // Those that could have another value show where it comes from.
+        let telling = open.filter { !others(for: $0.value, at: $0.way).isEmpty }
+        var left = telling.isEmpty ? open : telling
+        for number in 0..<4 where !left.isEmpty {
             let (way, value) = left.remove(at: random.whole(0...left.count - 1))
             let name = "p\(number)"
             let isNumber = if case .plain = value { true } else { false }
             changed.written = changed.written.replacing(way[...], with: .text("${\(name)}"))
-            // Another value that the pipeline could have, if there is one.
-            let others = value.simpler.filter { other in
-                var pipeline = self
-                pipeline.written = written.replacing(way[...], with: other)
-                return pipeline.file != nil
-            }
+            let others = others(for: value, at: way)
             let origin = random.pick(isSet ? ["pipeline", "set", "folder"] : ["pipeline", "set", "folder", "sidecar"])
             let fallback = origin == "pipeline" ? value : others.first ?? value
             declared.append(
@@ -87,6 +85,15 @@ extension DrawnPipeline {
         changed.written["parameters"] = .mapping(declared)
         drawn.pipeline = changed.text
         return drawn
+    }
+
+    /// Other values that the pipeline could have in a place.
+    private func others(for value: Written, at way: [Written.Step]) -> [Written] {
+        value.simpler.filter { other in
+            var pipeline = self
+            pipeline.written = written.replacing(way[...], with: other)
+            return pipeline.file != nil
+        }
     }
 
     /// Whether a parameter can have a value: it is the picture's own, and no template.

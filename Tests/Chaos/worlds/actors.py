@@ -32,6 +32,8 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
         # Names in outboxes that somebody has put, changed or removed, and renditions that are gone on purpose.
         self.touched = set()
         self.things, self.held, self.below = [], [], []
+        # Each sidecar that was written, and the source that it was written for, which may have found its name taken.
+        self.sidecars = []
         for inbox in household.inboxes.values():
             if self.world.of_folder and not inbox.takes_sets:
                 path = os.path.join(inbox.backing, "_imagemill.yaml")

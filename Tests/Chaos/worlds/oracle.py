@@ -155,9 +155,9 @@ class Oracle:
                 expected |= {(source.who, digest) for digest in digests}
                 if source.kind != "given up":
                     self.place(source, member, digests)
-            if source.sidecar:
-                expected.add((source.who, source.sidecar.digest))
-                self.sidecar(source)
+        for source, sidecar in self.actors.sidecars:
+            expected.add((source.who, sidecar.digest))
+            self.sidecar(source, sidecar)
         empty = sources.sha(b"")
         leftovers = {path for path, _ in self.actors.things}
         # What its writer had begun when the disk was full.
@@ -205,23 +205,26 @@ class Oracle:
         if policies == {"keep"} and counts["done"] or policies == {"delete"} and counts["done"] and source.kind != "wild" and not self.has_lost_ledger(source.who):
             self.violated("extra", "%r of %s is in done/, under %s" % (name, source.who, sorted(policies)))
 
-    def sidecar(self, source):
+    def sidecar(self, source, sidecar):
         """A sidecar is in one place, and goes where its picture goes if it came first."""
-        found = self.found.get((source.who, source.sidecar.digest), [])
+        found = self.found.get((source.who, sidecar.digest), [])
         where = [place for place, _ in found]
-        name, habit = source.path + ".yaml", source.sidecar.habit
-        if not where and not source.sidecar.removed and not ("delete" in source.policies and source.is_good):
+        name, habit = source.path + ".yaml", sidecar.habit
+        # Its own picture, or one before that had its name still.
+        mine = [other for other in self.actors.sources if other.who == source.who and source.path in other.paths]
+        policies = set().union(*(other.policies for other in mine))
+        if not where and not sidecar.removed and not ("delete" in policies and any(other.is_good for other in mine)):
             return self.violated("lost", "the sidecar %r of %s, which came %s, is nowhere" % (name, source.who, habit))
-        if len(where) > (2 + self.actors.again if "keep" in source.policies else 1):
+        if len(where) > (2 + self.actors.again if "keep" in policies else 1):
             self.violated("extra", "the sidecar %r of %s is at %d places: %s" % (name, source.who, len(where), where))
         if not self.settled:
             return
         if "work" in where:
             self.violated("waiting", "the sidecar %r of %s is still in work/" % (name, source.who))
-        if source.policies == {"keep"} and not source.sidecar.removed and "inbox" not in where:
+        if policies == {"keep"} and not sidecar.removed and "inbox" not in where:
             self.violated("lost", "the sidecar %r of %s is not in the inbox, which keeps its originals: %s" % (name, source.who, where))
         pictures = [(place, path) for digest in source.digests for place, path in self.found.get((source.who, digest), [])]
-        if source.policies == {"move"} and habit == "before" and source.kind != "given up" and not self.has_lost_ledger(source.who):
+        if policies == {"move"} and habit == "before" and mine == [source] and source.kind != "given up" and not self.has_lost_ledger(source.who):
             expected = {(place, path + ".yaml") for place, path in pictures if place in ("done", "failed")}
             if expected and not expected & set(found):
                 self.violated("lost", "the sidecar %r of %s is not beside its picture: %s and %s" % (
@@ -400,8 +403,10 @@ class Oracle:
         name = os.fsdecode(said(report["source"]))
         mine = [source for source in self.actors.sources if name in source.paths and self.household.outbox_of(source.who) == outbox]
         usual = self.world.of_folder or TALL
-        heights = {source.sidecar.tall for source in mine if source.sidecar and source.sidecar.tall}
-        came_first = len(mine) == 1 and mine[0].sidecar and mine[0].sidecar.habit == "before" and not mine[0].other_paths
+        sidecars = [(source, sidecar) for source, sidecar in self.actors.sidecars
+                    if name in source.paths and self.household.outbox_of(source.who) == outbox and sidecar.tall]
+        heights = {sidecar.tall for _, sidecar in sidecars}
+        came_first = len(sidecars) == 1 and mine == [sidecars[0][0]] and sidecars[0][1].habit == "before" and not mine[0].other_paths
         said_tall = [parameter["value"] for parameter in report.get("parameters", []) if parameter["name"] == "tall"]
         if size[0] != 16 or size[1] not in (heights if came_first else heights | {usual}) or said_tall != [str(size[1])]:
             self.violated("report", "the small rendition of %r in %r is %d×%d, by %s; its sidecars say %s" % (name, path, *size, said_tall, heights))

@@ -61,7 +61,7 @@ class Writers:
                 time.sleep(self.dice.choice([0, 0.1, 0.3, 0.6]))
                 self.write_sidecar(source, target, how, int(tall))
             if how == "removed" and source.sidecar:
-                with contextlib.suppress(FileNotFoundError):
+                with self.lock, contextlib.suppress(FileNotFoundError):
                     os.unlink(target + ".yaml")
                     source.sidecar.removed = True
 
@@ -81,21 +81,29 @@ class Writers:
             if habit == "slow":
                 with open(path, "xb", buffering=0) as file:
                     self.household.own(path)
-                    source.sidecar = Sidecar(sources.sha(data), tall, habit)
+                    self.note_sidecar(source, Sidecar(sources.sha(data), tall, habit))
                     self.pieces(file, data, 2, drawn.SETTLE / 4)
             else:
                 self.write_pieces(first, data, 1, 0)
-                rename_new(os.fsencode(first), os.fsencode(path))
-                source.sidecar = Sidecar(sources.sha(data), tall, habit)
+                with self.lock:
+                    rename_new(os.fsencode(first), os.fsencode(path))
+                    self.note_sidecar(source, Sidecar(sources.sha(data), tall, habit))
         except FileExistsError:
             os.path.lexists(first) and os.unlink(first)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.ENOENT):
                 raise
-            source.sidecar = None
+            if source.sidecar:
+                # It was begun under its own name.
+                source.sidecar.removed = True
             for begun in (first, path):
                 with contextlib.suppress(OSError):
                     os.unlink(begun)
+
+    def note_sidecar(self, source, sidecar):
+        source.sidecar = sidecar
+        with self.lock:
+            self.sidecars.append((source, sidecar))
 
     def target(self, who, name):
         path = os.path.join(self.inbox(who).backing, name)

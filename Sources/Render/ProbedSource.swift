@@ -113,7 +113,7 @@ final class ProbedSource {
         let picture = pixels.map(opened.with) ?? opened
         // Memory that the decoder has freed is not counted for the stages.
         if facts.isUnpackedAtOnce { clinux_return_freed_memory(CostModel.keptMemory) }
-        return beginning == .held ? try picture.inMemory() : picture
+        return beginning.isHeld ? try picture.inMemory() : picture
     }
 
     /// Reads the rows of a picture as they are decoded.

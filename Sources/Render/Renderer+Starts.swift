@@ -18,9 +18,9 @@ extension Renderer {
     func starts(from opened: Picture, of source: ProbedSource) throws -> (starts: [Frames], warnings: [Warning]) {
         let timing = FrameTiming(opened.image, plan)
         switch plan.load.beginning {
-        case .streamed, .held:
+        case .upright(_, let sharing):
             let decoded = try source.decoded(opened, shrink: plan.load.shrink, plan.load.beginning)
-            return try starts(from: turned(decoded, timing), timing)
+            return try starts(from: turned(decoded, timing), timing, sharing)
         case .scaled:
             // All rows are read before this returns. Whatever is wrong with them, libvips finds it again.
             return try source.fallingBack(opened, shrink: plan.load.shrink) { decoded in
@@ -32,27 +32,28 @@ extension Renderer {
 
     /// - Parameter upright: the decoded picture; the frames of an animation are turned later.
     private func starts(
-        from upright: Picture, _ timing: FrameTiming
+        from upright: Picture, _ timing: FrameTiming, _ sharing: Beginning.Sharing
     ) throws -> (starts: [Frames], warnings: [Warning]) {
         var (converted, warnings) = try converted(upright)
         // Several renditions read it; what the conversion costs is paid once.
-        if plan.sharing == .held && plan.shared.isEmpty && converted.image !== upright.image {
+        if sharing == .held && plan.shared.isEmpty && converted.image !== upright.image {
             converted = try converted.inMemory()
         }
         let shared = try run(
             plan.shared, on: frames(of: converted, timing), context, resized: plan.load.resizes,
-            computed: plan.sharing != .streamed)
-        switch plan.sharing {
+            computed: sharing != .streamed)
+        switch sharing {
         case .scaled:
             return (try scaledAtOnce(shared.pictures[0], timing, isTurned: true), warnings)
         case .held where !plan.shared.isEmpty:
-            return (try starts(from: shared.map { try $0.inMemory() }), warnings)
+            return (try eachOf(shared.map { try $0.inMemory() }), warnings)
         case .held, .streamed:
-            return (try starts(from: shared), warnings)
+            return (try eachOf(shared), warnings)
         }
     }
 
-    private func starts(from shared: Frames) throws -> [Frames] {
+    /// One result for each rendition.
+    private func eachOf(_ shared: Frames) throws -> [Frames] {
         try plan.renditions.indices.map { index in
             let frames = plan.renditions[index].format.supportsAnimation ? shared : Frames([shared.pictures[0]])
             return try plan.load.asAlone(frames, rendition: index)

@@ -77,7 +77,7 @@ extension Renderer {
     private func starts(from lists: [[Picture]]) throws -> [Frames] {
         guard let list = lists.first, !plan.shared.isEmpty else { return lists.map { Frames($0) } }
         var joined = try run(plan.shared, on: Frames(list), context)
-        if plan.sharing == .held { joined = try joined.map { try $0.inMemory() } }
+        if plan.load.beginning.sharing == .held { joined = try joined.map { try $0.inMemory() } }
         return plan.renditions.map { $0.format.supportsAnimation ? joined : Frames([joined.pictures[0]]) }
     }
 

@@ -89,7 +89,7 @@ struct PlanTable {
     }
 
     private func row(_ setting: ParameterSetting) -> String {
-        "  \(padded(setting.name, width))  \(setting.value)\(setting.origin == .pipeline ? "" : "  (\(setting.origin.rawValue))")"
+        "  \(padded(setting.name, width))  \(oneLine(setting.value))\(setting.origin == .pipeline ? "" : "  (\(setting.origin.rawValue))")"
     }
 
     private func row(_ omission: Omission) -> String {

@@ -49,7 +49,8 @@ struct SpoolFixture {
 
     func claim(_ job: Job) -> ClaimOutcome {
         spool.claim(
-            job, from: inbox, ignored: ignored, largest: limits.maximumSourceBytes, takesSidecars: sidecars.takes)
+            job, from: inbox, ignored: ignored, largest: limits.maximumSourceBytes,
+            sidecarsSettle: sidecars.takes ? .zero : nil)
     }
 
     /// A job whose source is in the spool.

@@ -59,12 +59,17 @@ import Testing
         #expect(try fixture.list(fixture.failed) == ["sub", "sub/a.jpg", "sub/a.jpg.error.json", "sub/a.jpg.yaml"])
         #expect(try spool.failed.contents().sources == [BytePath("sub/a.jpg")])
         try folder.write("side: 3", to: "in/sub/a.jpg.yaml")
-        let taken = #expect(throws: SystemError.self) { try spool.failed.giveBack(BytePath("sub/a.jpg")) }
-        #expect(taken?.code == EEXIST)
-        try Directory(fixture.inbox).folder(BytePath("sub")).remove(BytePath("a.jpg.yaml"))
+        // It was dropped again, corrected.
         try spool.failed.giveBack(BytePath("sub/a.jpg"))
         #expect(try fixture.list("in") == ["sub", "sub/a.jpg", "sub/a.jpg.yaml"])
-        #expect(try fixture.list(fixture.failed) == ["sub"])
+        #expect(try folder.text("in/sub/a.jpg.yaml") == "side: 3")
+        #expect(try fixture.list(fixture.failed) == ["sub", "sub/a.jpg.yaml"])
+        #expect(try spool.failed.contents().sources == [])
+        let again = try fixture.claimed("sub/a.jpg")
+        #expect(try spool.deadLetter(again, note: fixture.note(again)) == BytePath("sub/a~2.jpg"))
+        try spool.failed.giveBack(BytePath("sub/a~2.jpg"))
+        #expect(try fixture.list("in") == ["sub", "sub/a.jpg", "sub/a.jpg.yaml"])
+        #expect(try fixture.list(fixture.failed) == ["sub", "sub/a.jpg.yaml"])
     }
 
     @Test func `it goes back to the inbox with its picture`() throws {
@@ -90,7 +95,7 @@ import Testing
         let work = try spool.own.open(.work)
         let mine = try #require(try work.makingNewFolder(job.id.path, mode: 0o700))
         #expect(symlink("sub/a.jpg", folder.path("\(fixture.work)/\(job.id.text)/origin")) == 0)
-        try spool.takeSidecar(of: job, from: inbox, to: mine)
+        try spool.takeSidecar(of: job, from: inbox, to: mine, settle: .zero)
         #expect(try fixture.list("in") == ["sub", "sub/a.jpg"])
         // The next start claims it.
         #expect(try fixture.place(job) == .inbox)
@@ -101,7 +106,7 @@ import Testing
         let other = try fixture.job("sub/a.jpg")
         let folderOfOther = try #require(try work.makingNewFolder(other.id.path, mode: 0o700))
         #expect(symlink("sub/a.jpg", folder.path("\(fixture.work)/\(other.id.text)/origin")) == 0)
-        try spool.takeSidecar(of: other, from: inbox, to: folderOfOther)
+        try spool.takeSidecar(of: other, from: inbox, to: folderOfOther, settle: .zero)
         try inbox.remove(BytePath("a.jpg"))
         #expect(fixture.claim(other) == .gone)
         #expect(try fixture.list("in") == ["sub", "sub/a.jpg.yaml"])
@@ -157,17 +162,49 @@ import Testing
         try folder.write("picture", to: "in/c.jpg")
         #expect(symlink("/etc/hostname", folder.path("in/_imagemill.yaml")) == 0)
         #expect(try failure("c.jpg").contains("'_imagemill.yaml': expected a file"))
-        // A link in the place of a picture's own is left where it is.
-        try folder.write("picture", to: "in/sub/d.jpg")
-        #expect(symlink("/etc/hostname", folder.path("in/sub/d.jpg.yaml")) == 0)
-        _ = try fixture.claimed("sub/d.jpg")
-        #expect(try fixture.list("in").contains("sub/d.jpg.yaml"))
+        try Directory(fixture.inbox).remove(BytePath("_imagemill.yaml"))
+        try folder.write("picture", to: "in/d.jpg")
+        #expect(symlink("/etc/hostname", folder.path("in/d.jpg.yaml")) == 0)
+        #expect(try failure("d.jpg").contains("'d.jpg.yaml': expected a file, found a folder, a link"))
+        try folder.write("picture", to: "in/k.jpg")
+        #expect(symlink("/etc/hostname", folder.path("in/k.jpg.yaml")) == 0)
+        let kept = try fixture.claimed("k.jpg", keeps: true)
+        #expect(throws: Failure.self) { try fixture.open(kept).openedSidecars() }
         var strict = fixture
         strict.sidecars = .required
         try folder.write("picture", to: "in/e.jpg")
         let job = try strict.claimed("e.jpg")
         let missing = #expect(throws: Failure.self) { try strict.open(job) }
         #expect(missing?.message.contains("expected the sidecar 'e.jpg.yaml'") == true)
+    }
+
+    @Test func `one that has changed a moment ago keeps its picture in the inbox`() throws {
+        try drop()
+        let job = try fixture.job("sub/a.jpg")
+        let outcome = spool.claim(
+            job, from: fixture.inbox, ignored: fixture.ignored, largest: .max, sidecarsSettle: .seconds(60))
+        #expect(outcome == .changed)
+        #expect(try fixture.list("in") == ["sub", "sub/a.jpg", "sub/a.jpg.yaml"] && fixture.list(fixture.work) == [])
+    }
+
+    @Test func `a picture whose name is too long for one has none`() throws {
+        let name = String(repeating: "a", count: 248) + ".jpg"
+        try folder.write("picture", to: "in/\(name)")
+        let job = try fixture.claimed(name)
+        #expect(try fixture.open(job).openedSidecars().isEmpty)
+        _ = try spool.deadLetter(job, note: fixture.note(job))
+        try spool.failed.giveBack(BytePath(name))
+        #expect(try fixture.list("in") == [name])
+    }
+
+    @Test func `a set brings its own along, and it is deleted with its members`() throws {
+        try folder.write("picture", to: "in/set/1.png")
+        try folder.write("side: 4", to: "in/set/_imagemill.yaml")
+        let job = try fixture.claimed("set", isSet: true)
+        let source = try fixture.open(job)
+        #expect(try values(source) == ["side: 4"])
+        try fixture.settle(job, .delete)
+        #expect(try fixture.list(fixture.done) == [] && fixture.list(fixture.work) == [])
     }
 
     @Test func `one that is still written to keeps its picture waiting`() throws {

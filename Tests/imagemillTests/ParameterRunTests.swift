@@ -233,4 +233,41 @@ import Testing
         let check = try await drop.runner.run("check", "mill.yaml")
         #expect(check.errors.contains("'sidecar: required', and its pipeline has no parameters"), "\(check.errors)")
     }
+
+    @Test(arguments: ["move", "delete"])
+    func `a kill between the end of a picture and that of its sidecar is mended by the next start`(
+        originals: String
+    ) async throws {
+        let inbox = "path: in, outbox: out, pipeline: p.yaml, settle: 200ms, originals: \(originals)"
+        let drop = try WatchedFolder(mill: "state: state\ninboxes:\n  - { \(inbox) }\n")
+        try drop.runner.folder.write(Self.pipeline, to: "p.yaml")
+        try drop.makeFolder("in")
+        try drop.drop("a.jpg.yaml", Array("side: 8\n".utf8))
+        try drop.drop("a.jpg", try await SamplePicture.noise(width: 40, height: 30))
+        let fault = originals == "move" ? "between-source-and-sidecar:1:kill" : "after-source-removal:1:kill"
+        _ = try await drop.runner.shell("IMAGEMILL_FAULT=\(fault) \"$IMAGEMILL\" watch mill.yaml")
+        #expect(drop.runner.exists("out/a.png"), "it was killed too early")
+        let watch = try await drop.start()
+        try await drop.until("it is put away", withinSeconds: 20) {
+            try drop.runner.folder.entries().allSatisfy { !$0.hasPrefix("state/work/in/0") }
+        }
+        try await drop.stop(watch)
+        let left = try drop.runner.folder.entries().filter { $0.hasSuffix(".jpg.yaml") || $0.hasSuffix("a.jpg") }
+        #expect(left == (originals == "move" ? ["state/done/in/a.jpg", "state/done/in/a.jpg.yaml"] : []), "\(left)")
+    }
+
+    @Test func `check reads sidecars by the pipeline before them; a run takes what a shell's * names`() async throws {
+        try runner.folder.write("side: 9\n", to: "in/a.jpg.yaml")
+        try runner.folder.write("sied: 9\n", to: "in/_imagemill.yaml")
+        let check = try await runner.run("check", "p.yaml", "in/a.jpg.yaml", "in/_imagemill.yaml")
+        #expect(check.output.contains("in/a.jpg.yaml: good; it sets side"), "\(check.output)")
+        #expect(check.exit == 78 && check.errors.contains("did you mean 'side'?"), "\(check.errors)")
+        try FileManager.default.removeItem(atPath: runner.folder.path("in/_imagemill.yaml"))
+        for name in ["p.yaml", "a.jpg", "a.jpg.yaml"] {
+            try runner.folder.write(try runner.bytes(name == "p.yaml" ? name : "in/" + name), to: "all/" + name)
+        }
+        let all = try await runner.shell("cd all && \"$IMAGEMILL\" run p.yaml a.jpg* -o ../named")
+        #expect(all.exit == 0 && all.errors.contains("1 source"), "\(all.errors)")
+        #expect(try await runner.size(of: "named/a.png") == [9, 9])
+    }
 }

@@ -15,8 +15,8 @@ package struct LoadedPipeline: Sendable {
     private let token = Token()
     /// It has values of one picture.
     let isOfPicture: Bool
-    /// The assets that only these name, by their whole paths.
-    private(set) var chosenAssets: [Fingerprint.File] = []
+    /// The assets that only these name, by their whole paths; nil if another write need not move a time.
+    private(set) var chosenAssets: [Fingerprint.File]? = []
 
     /// Where the file is, for whoever reads it later from elsewhere.
     var absolutePath: BytePath { FileSystem.absolute(BytePath(path)) ?? BytePath(path) }
@@ -166,24 +166,35 @@ package struct LoadedPipeline: Sendable {
         }
         let known = assets
         var opened: [OpenedAsset] = []
-        var chosen: [Fingerprint.File] = []
+        var (chosen, hasFresh): ([Fingerprint.File], Bool) = ([], false)
         for reference in file.assets where !opened.contains(where: { $0.isFor(reference) }) {
             if let asset = known.first(where: { $0.isFor(reference) }) {
                 opened.append(asset)
                 continue
             }
             do throws(Failure) {
-                let (asset, stamp) = try Self.open(reference, below: BytePath(path).directory)
+                let (asset, status) = try Self.open(reference, below: BytePath(path).directory)
                 opened.append(asset)
-                chosen.append(Fingerprint.File(name: absolutePath.directory.appending(BytePath(reference.path)), stamp))
+                hasFresh = hasFresh || status.isFresh
+                chosen.append(
+                    Fingerprint.File(
+                        name: absolutePath.directory.appending(BytePath(reference.path)), status.stamp))
             } catch {
                 let message = "'\(reference.path)', which a value names, cannot be used: \(error.message)"
                 throw Failure(.badParameters, stage: "plan", message, detail: error.detail)
             }
         }
         var made = LoadedPipeline(file, path, opened, for: self)
-        made.chosenAssets = chosen
+        made.chosenAssets = hasFresh ? nil : chosen
         return made
+    }
+
+    /// The parameters with the values that they have by a sidecar.
+    /// - Throws: `Diagnostics` for what is wrong with it, `Failure` for a file that it names and that cannot be used.
+    package func checked(_ sidecar: Sidecar) throws -> [ParameterSetting] {
+        let values = PictureValues(sidecars: [sidecar])
+        _ = try PipelineFile(text: file.text, file: path, given: file.given, ofPicture: values, catalogue: .all)
+        return try with(values).file.settings
     }
 
     /// The failure for values of a picture with which its pipeline has mistakes.
@@ -197,7 +208,7 @@ package struct LoadedPipeline: Sendable {
         }
         let given =
             values.metadata.map { "\($0.field.written) is '\($0.text.prefix(100))'" }
-            + values.sidecars.map { "there is '\($0.name)'" }
+            + values.sidecars.map { "'\($0.name)' has values" }
         let mistake = mistakes.items.first.map { String($0.message.prefix(1000)) } ?? "the pipeline has a mistake"
         return Failure(.badParameters, stage: "plan", "\(mistake); \(listed(given))")
     }
@@ -234,11 +245,12 @@ package struct LoadedPipeline: Sendable {
     /// - Returns: also its size and time.
     private static func open(
         _ reference: AssetReference, below folder: BytePath
-    ) throws(Failure) -> (asset: OpenedAsset, FileStamp) {
+    ) throws(Failure) -> (asset: OpenedAsset, FileStatus) {
         let path = BytePath(reference.path)
         guard path.staysBelow else {
             throw Failure(
-                .permissionDenied, stage: "read", "a file that a picture names is in the pipeline's folder or below")
+                .permissionDenied, stage: "read",
+                "a picture names a file by its path from the pipeline's folder, without '..'")
         }
         let root: Directory
         do throws(SystemError) {
@@ -247,8 +259,8 @@ package struct LoadedPipeline: Sendable {
             throw error.asSourceFailure
         }
         let place = FileLocation.below(root, path)
-        let stamp = try place.opened().status.stamp
-        return (try open(reference, at: place), stamp)
+        let status = try place.opened().status
+        return (try open(reference, at: place), status)
     }
 
     private static func open(_ reference: AssetReference, at place: FileLocation) throws(Failure) -> OpenedAsset {

@@ -22,7 +22,7 @@ extension InboxController: JobSite, Shelving {
         guard let spool else { return .obstructed(Pause(.missingInbox, "the inbox has no folders yet")) }
         switch spool.claim(
             job, from: inbox.path, ignored: inbox.ignored, largest: limits.maximumSourceBytes,
-            takesSidecars: inbox.sidecars.takes)
+            sidecarsSettle: inbox.sidecars.takes ? inbox.settings.settle : nil)
         {
         case .claimed:
             state.withLock { $0.open[job.id] = OpenJob(in: spool.folders(of: job.id)) }

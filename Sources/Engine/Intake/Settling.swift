@@ -123,7 +123,7 @@ package struct Settling: Sendable {
     /// A person wants it tried now.
     private var isHastened = false
     /// The signs that the set's names gave at the last look.
-    private var signs = UploadSigns()
+    private var signs: UploadSigns?
 
     package init(at now: Moment, isSet: Bool = false) {
         lastChange = now
@@ -164,6 +164,18 @@ package struct Settling: Sendable {
         _ seen: FileStatus, signs: UploadSigns = UploadSigns(), at now: Moment, times: SettleTimes
     ) -> Verdict {
         recordLook(seen, signs, at: now)
+        return verdict(seen, signs, at: now, times)
+    }
+
+    /// Judges what a scan has found, which knows nothing of what is beside it.
+    package mutating func scan(_ seen: FileStatus, at now: Moment, times: SettleTimes) -> Verdict {
+        recordLook(seen, nil, at: now)
+        return verdict(seen, UploadSigns(), at: now, times)
+    }
+
+    private mutating func verdict(
+        _ seen: FileStatus, _ signs: UploadSigns, at now: Moment, _ times: SettleTimes
+    ) -> Verdict {
         reason = writer == .writing ? .open : .changing
         if signs.unfinished != nil && now < deadline(times) {
             reason = .unfinished
@@ -179,7 +191,8 @@ package struct Settling: Sendable {
             reason = .empty
             return now >= deadline(times) ? .ready : .wait(until: deadline(times))
         }
-        if writer == .finished && signs.sidecar != .awaited || now >= quietEnd(times) { return .examine }
+        // Neither is known to be whole, unless nothing changes any more.
+        if writer == .finished && signs.sidecar == .none || now >= quietEnd(times) { return .examine }
         return .wait(until: max(quietEnd(times), now + growthPause(times)))
     }
 
@@ -188,12 +201,13 @@ package struct Settling: Sendable {
         // After this time the source is decoded, however incomplete it seems.
         if now >= deadline(times) { return .ready }
         if found.hasWriter == false && writer == .writing { writer = .unknown }
-        let isWriting = writer == .writing && !(signs.isDeclaredComplete && found.hasWriter == nil)
+        let isDeclared = signs?.isDeclaredComplete ?? false
+        let isWriting = writer == .writing && !(isDeclared && found.hasWriter == nil)
         guard found.hasWriter != true, !isWriting else {
             reason = .open
             return pause(from: now, times)
         }
-        if signs.isDeclaredComplete { return .ready }
+        if isDeclared { return .ready }
         switch found.structure {
         case .complete: return .ready
         case .unknown: return now >= quietEnd(times) ? .ready : .wait(until: quietEnd(times))
@@ -203,8 +217,10 @@ package struct Settling: Sendable {
         }
     }
 
-    private mutating func recordLook(_ seen: FileStatus, _ signs: UploadSigns, at now: Moment) {
-        if let old = status, old != seen || self.signs != signs {
+    /// - Parameter signs: nil if nothing is known of them.
+    private mutating func recordLook(_ seen: FileStatus, _ signs: UploadSigns?, at now: Moment) {
+        let hasOtherSigns = signs.flatMap { signs in self.signs.map { $0 != signs } } ?? false
+        if let old = status, old != seen || hasOtherSigns {
             lastChange = now
             // It changed although its writer was done: somebody else writes, or it is another file.
             if writer == .finished || old.identity != seen.identity && writer == .writing { writer = .unknown }
@@ -214,7 +230,7 @@ package struct Settling: Sendable {
         }
         if writer == .justFinished { writer = .finished }
         status = seen
-        self.signs = signs
+        self.signs = signs ?? self.signs
     }
 
     private func quietEnd(_ times: SettleTimes) -> Moment { lastChange + times.settle }

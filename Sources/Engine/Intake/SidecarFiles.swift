@@ -31,7 +31,9 @@ extension SourceFile {
         do throws(SystemError) {
             files = try sidecarFiles()
         } catch {
-            throw Failure(.badParameters, stage: "read", "a sidecar cannot be examined: \(error)")
+            // It is no fault of the picture's.
+            let failure = error.asSourceFailure
+            throw Failure(failure.code, stage: "read", "its sidecars cannot be examined: \(failure.message)")
         }
         return try files.map { file throws(Failure) in try file.opened() }
     }
@@ -48,48 +50,67 @@ extension SourceFile {
     }
 
     private func ownSidecar() throws(SystemError) -> SidecarFile? {
-        // A set is a folder, which has one.
-        guard members == nil, let location = sidecar ?? location.beside(Sidecar.path(of: location.name)),
-            let status = try location.status()
-        else { return nil }
+        // A set is a folder, which has one. A name may be too long to have one.
+        guard members == nil, let path = Sidecar.path(of: relative.lastComponent) else { return nil }
+        let beside = sidecar == nil ? try location.beside(path)?.withoutLinks() : nil
+        guard let location = sidecar ?? beside, let status = try location.status() else { return nil }
         return SidecarFile(
-            location: location, path: Sidecar.path(of: relative.lastComponent), shown: Sidecar.path(of: typed),
-            origin: .sidecar, status: status)
+            location: location, path: path, shown: typed.directory.appending(path), origin: .sidecar, status: status)
     }
 
-    /// The one of the nearest folder, up to the folder at which the source's path begins.
+    /// The one of the nearest folder. In a drop folder it is in the inbox, or in the set itself; else anywhere above.
     private func folderSidecar() throws(SystemError) -> SidecarFile? {
-        let place = home ?? location
-        let first = members == nil ? 0 : -1
-        for level in first...max(first, relative.directory.bytes.isEmpty ? 0 : relative.directory.components.count) {
-            guard let location = place.beside(Sidecar.ofFolder, above: level) else { break }
-            guard let status = try location.status() else { continue }
-            let up = BytePath(Array(repeating: "../", count: max(0, level)).joined())
-            var folder = level < 0 ? typed : typed.directory
-            for _ in 0..<max(0, level) { folder = folder.directory }
-            return SidecarFile(
-                location: location, path: BytePath(up.bytes + Sidecar.ofFolder.bytes),
-                shown: folder.appending(Sidecar.ofFolder), origin: .folder, status: status)
+        var folder = members == nil ? identity.directory : identity
+        for level in (members == nil ? 0 : -1)...Self.deepest {
+            let isBeyond = level > depth
+            let found: FileLocation
+            if let home {
+                // A set brings its own along.
+                let place = level < 0 ? location : home
+                guard !isBeyond, let beside = place.beside(Sidecar.ofFolder, above: level) else { return nil }
+                found = beside
+            } else {
+                found = .path(folder.appending(Sidecar.ofFolder))
+            }
+            if let status = try found.linkStatus(), !isBeyond || status.owner == geteuid() || status.owner == 0 {
+                let up = BytePath(Array(repeating: "../", count: max(0, level)).joined())
+                return SidecarFile(
+                    location: try found.withoutLinks(), path: BytePath(up.bytes + Sidecar.ofFolder.bytes),
+                    shown: isBeyond ? folder.appending(Sidecar.ofFolder) : shown(ofFolder: level), origin: .folder,
+                    status: status)
+            }
+            guard home != nil || folder.bytes.count > 1 else { return nil }
+            folder = folder.directory.bytes.isEmpty ? BytePath("/") : folder.directory
         }
         return nil
+    }
+
+    /// More folders than paths have.
+    private static let deepest = 4096
+
+    private func shown(ofFolder level: Int) -> BytePath {
+        var folder = level < 0 ? typed : typed.directory
+        for _ in 0..<max(0, level) { folder = folder.directory }
+        return folder.appending(Sidecar.ofFolder)
     }
 }
 
 extension SidecarFile {
-    /// Nanoseconds within which two writes may give a file the same time.
-    private static let clockTick = 10_000_000
-
     fileprivate func opened() throws(Failure) -> OpenedSidecar {
-        guard status.bytes <= Sidecar.largest else {
+        guard status.kind != .regular || status.bytes <= Sidecar.largest else {
             throw trouble("it has \(status.bytes) bytes; a sidecar has \(Sidecar.largest) at most")
         }
-        let now = nanosecondsSince1970()
         let (bytes, status): ([UInt8], FileStatus)
-        do throws(Failure) {
-            let file = try location.opened()
-            (bytes, status) = (try file.beginning(Sidecar.largest + 1), file.status)
+        do {
+            let (file, found) = try location.open()
+            (bytes, status) = (try file.bytes(at: 0, count: Sidecar.largest + 1), found)
+        } catch let error as SystemError {
+            // It is no fault of the picture's, and may pass.
+            throw Failure(
+                error.asSourceFailure.code, stage: "read",
+                "the sidecar '\(shown.printable)' cannot be read: \(error.reason)")
         } catch {
-            throw trouble(error.message)
+            throw trouble("expected a file, found a folder, a link, a pipe, a socket or a device")
         }
         guard bytes.count <= Sidecar.largest else { throw trouble("a sidecar has \(Sidecar.largest) bytes at most") }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -98,12 +119,17 @@ extension SidecarFile {
         return OpenedSidecar(
             sidecar: Sidecar(name: shown.printable, text: text, origin: origin),
             file: Fingerprint.File(name: path, status.stamp),
-            isFresh: (now &- status.modified).magnitude < Self.clockTick)
+            isFresh: status.isFresh)
     }
 
     private func trouble(_ message: String) -> Failure {
         Failure(.badParameters, stage: "read", "the sidecar '\(shown.printable)': \(message)")
     }
+}
+
+extension FileStatus {
+    /// Another write might leave its time as it is: kernels advance that clock a hundred times a second.
+    var isFresh: Bool { (nanosecondsSince1970() &- modified).magnitude < 10_000_000 }
 }
 
 /// A regular file that is open.
@@ -122,6 +148,19 @@ struct RegularFile {
 }
 
 extension FileLocation {
+    /// The status of what has the name, also if that is a link; nil if there is nothing.
+    fileprivate func linkStatus() throws(SystemError) -> FileStatus? {
+        guard case .path(let path) = self else { return try status() }
+        return try FileSystem.status(path, followLinks: false)
+    }
+
+    /// The same file, so that no link is followed to it, but for those to its folder that the user has named.
+    fileprivate func withoutLinks() throws(SystemError) -> FileLocation {
+        guard case .path(let path) = self else { return self }
+        let folder = path.directory.bytes.isEmpty ? BytePath(".") : path.directory
+        return .below(try Directory(folder), path.lastComponent)
+    }
+
     /// Opens what is there, as `open` does.
     /// - Throws: `Failure` that says what is there instead of a file.
     func opened() throws(Failure) -> RegularFile {

@@ -20,6 +20,8 @@ package struct SourceFile: Sendable {
     package let planned: Fingerprint.File?
     /// Why it cannot be processed, if that is known before it is opened.
     package let problem: Failure?
+    /// How many folders it is below the one that the user has named, or the inbox.
+    var depth = 0
     /// Where its own sidecar is, if not beside it.
     var sidecar: FileLocation?
     /// Where it was found, if it is elsewhere now; its folders may have sidecars.
@@ -49,15 +51,17 @@ package struct SourceFile: Sendable {
             location: location, identity: identity, address: address, relative: relative, typed: BytePath(text),
             members: members, planned: planned,
             problem: problem)
-        (source.sidecar, source.home) = (sidecar, home)
+        (source.depth, source.sidecar, source.home) = (depth, sidecar, home)
         return source
     }
 
     /// A set of fewer members.
     package func having(_ members: [SourceFile]) -> SourceFile {
-        SourceFile(
+        var source = SourceFile(
             location: location, identity: identity, address: address, relative: relative, typed: typed,
             members: members, planned: planned, problem: problem)
+        source.depth = depth
+        return source
     }
 
     package var name: SourceName { members == nil ? SourceName(relative) : SourceName(folder: relative) }

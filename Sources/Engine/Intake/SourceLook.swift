@@ -61,7 +61,10 @@ struct SourceLook {
         guard sidecars.takes else { return .none }
         // A file that is one itself has none.
         if Sidecar.picture(of: path) != nil { return .none }
-        guard let found = try status(of: Sidecar.path(of: path)), found.kind == .regular else {
+        // One of 0 bytes is about to be written.
+        guard let sidecar = Sidecar.path(of: path), let found = try status(of: sidecar), found.kind != .directory,
+            found.bytes > 0 || found.kind != .regular
+        else {
             return sidecars == .required ? .missing : .awaited
         }
         return .found(found.version)
@@ -73,9 +76,9 @@ struct SourceLook {
         guard isSet else {
             let folder = try folder(above: path)
             let own = try examine(folder.opening(path.lastComponent))
-            guard sidecars.takes, let file = try? folder.opening(Sidecar.path(of: path.lastComponent)) else {
-                return own
-            }
+            guard sidecars.takes, let sidecar = Sidecar.path(of: path.lastComponent),
+                let file = try? folder.opening(sidecar)
+            else { return own }
             return own?.worse(Examination(hasWriter: file.hasWriter, structure: .complete))
         }
         var worst: Examination? = Examination(hasWriter: false, structure: .complete)

@@ -327,7 +327,7 @@ package struct SourceTracker {
         guard let slot = slot(of: path, isSet: false, at: now) else { return }
         change(slot) { entry, times in
             entry.due = now
-            guard case .wait(let time) = entry.settling.look(status, at: now, times: times) else { return }
+            guard case .wait(let time) = entry.settling.scan(status, at: now, times: times) else { return }
             entry.due = time
         }
     }

@@ -301,10 +301,11 @@ package struct SourceWalk {
                     passOver(root.path.appending(inner), rules.findsSets ? why.inSet : why)
                     continue
                 }
-                let source = SourceFile(
+                var source = SourceFile(
                     location: root.location(inner, isFile: true), identity: root.absolute.appending(inner),
                     address: root.named.appending(inner),
                     relative: root.prefix.appending(inner), typed: root.path.appending(inner))
+                source.depth = relative.depth
                 if rules.findsSets { files.append(source) } else { emit(source, folder) }
             }
         }
@@ -322,7 +323,8 @@ package struct SourceWalk {
     /// The same for a file that the user named, as `*` does.
     private func isNamedSidecar(_ path: BytePath) -> Bool {
         guard rules.takesSidecars, Sidecar.picture(of: path) != nil else { return false }
-        return (try? Directory(path.directory)).map { isSidecar(path.lastComponent, in: $0) } ?? false
+        let folder = path.directory.bytes.isEmpty ? BytePath(".") : path.directory
+        return (try? Directory(folder)).map { isSidecar(path.lastComponent, in: $0) } ?? false
     }
 
     /// Where a run keeps its record, unless it has `--state`.
@@ -340,13 +342,16 @@ package struct SourceWalk {
     ) -> SourceFile {
         let isRoot = relative.bytes.isEmpty
         let shown = root.prefix.appending(relative)
-        return SourceFile(
+        var source = SourceFile(
             location: isRoot ? .path(root.path) : root.location(relative, isFile: false),
             identity: root.absolute.appending(relative),
             // A root has no path below itself, so it is shown by its own name.
             relative: shown.bytes.isEmpty ? root.absolute.lastComponent : shown, typed: root.path.appending(relative),
             members: members,
             problem: problem)
+        // A set that the user has named is no folder below another one.
+        source.depth = isRoot ? -1 : relative.directory.depth
+        return source
     }
 }
 

@@ -55,7 +55,7 @@ extension WatchLoop {
     /// Whether a file is the sidecar of a picture beside it.
     func hasPicture(sidecar path: BytePath, in inbox: Directory) -> Bool {
         guard let picture = pictureOf(sidecar: path) else { return false }
-        return (try? FileLocation.below(inbox, picture).status()) ?? nil != nil
+        return ((try? FileLocation.below(inbox, picture).status()) ?? nil)?.kind == .regular
     }
 
     /// The path of the picture that a file would be the sidecar of; nil if the inbox takes none, or by its name.

@@ -11,7 +11,7 @@ extension WatchLoop {
         if isWanted && !(scan.isRunning && scan.isWhole) { beginScan(at: now) }
         guard scan.isRunning else { return }
         goesOn()
-        scan.step(in: directory, names: Self.stepSize) { handle($0) }
+        scan.step(in: directory, names: Self.stepSize) { handle($0, in: directory) }
         if !scan.isRunning && scan.isWhole { endScan() }
     }
 
@@ -56,7 +56,7 @@ extension WatchLoop {
         return min(ended + max(interval, duration * 10), latest)
     }
 
-    func handle(_ found: FolderScan.Found) {
+    func handle(_ found: FolderScan.Found, in inbox: Directory) {
         switch found {
         case .folder(let path, let directory):
             status.unreadable.removeAll { $0.path == path }
@@ -65,6 +65,8 @@ extension WatchLoop {
         case .set(let path, let folder): tracker.scannedSet(path, folder: folder, at: .now)
         case .file(let path, _) where isSidecarOfFolder(path): break
         case .file(let path, _) where settings.takesSets: logOnce(path, .loose(path))
+        // Its picture is looked at with it.
+        case .file(let path, _) where hasPicture(sidecar: path, in: inbox): break
         case .file(let path, let status):
             if !isDone(path, status) { tracker.scanned(path, status, at: .now) }
         case .irregular(let path, let kind): logOnce(path, .irregular(path, kind))

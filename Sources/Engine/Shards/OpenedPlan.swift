@@ -134,10 +134,12 @@ extension PlannedSource {
             return SourceFile(
                 location: .part(part), identity: identity, relative: relative, planned: file.planned(BytePath([])))
         case .picture(let file):
-            return SourceFile(
+            var source = SourceFile(
                 location: .below(try roots.folder(self.root), path, followsLastLink: true), identity: identity,
                 relative: relative,
                 planned: file.planned(BytePath([])))
+            source.depth = path.directory.depth
+            return source
         case .problem(_, let failure):
             return SourceFile(location: .path(identity), identity: identity, relative: relative, problem: failure)
         case .set(_, let members):
@@ -150,7 +152,9 @@ extension PlannedSource {
                     planned: member.planned(member.path))
             }
             let location: FileLocation = path.bytes.isEmpty ? .path(root) : .below(folder, path)
-            return SourceFile(location: location, identity: identity, relative: relative, members: files)
+            var source = SourceFile(location: location, identity: identity, relative: relative, members: files)
+            source.depth = path.bytes.isEmpty ? -1 : path.directory.depth
+            return source
         }
     }
 }

@@ -201,9 +201,12 @@ package struct FailedFolder: Sendable {
             try above.removeTree(name)
         } else {
             // Whoever watches sees the picture with its sidecar.
-            let sidecar = Sidecar.path(of: name)
-            if try above.status(sidecar)?.kind == .regular, try isSidecar(sidecar, in: above), try !isInInbox(path) {
-                try giveBack(sidecar, in: source.directory, above, to: Sidecar.path(of: path))
+            if let sidecar = Sidecar.path(of: name), let back = Sidecar.path(of: path),
+                try above.status(sidecar) != nil, try isSidecar(sidecar, in: above),
+                // Somebody may have dropped a better one for this picture already.
+                try !isInInbox(path), try !isInInbox(back)
+            {
+                try giveBack(sidecar, in: source.directory, above, to: back)
             }
             try giveBack(name, in: source.directory, above, to: path)
         }
@@ -244,9 +247,10 @@ package struct FailedFolder: Sendable {
 
     /// Whether a file belongs to a failed picture beside it.
     private func isSidecar(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {
-        guard let picture = Sidecar.picture(of: name), try folder.status(picture)?.kind == .regular else {
-            return false
-        }
+        guard let picture = Sidecar.picture(of: name) else { return false }
+        // One whose picture has gone back without it is no source either.
+        if isNamedLikeAPicture(picture, allowed: Set(SourceFormat.onRequest)) { return true }
+        guard try folder.status(picture)?.kind == .regular else { return false }
         return try hasNote(picture, in: folder)
     }
 

@@ -85,7 +85,9 @@ struct ShelfPruning {
             outcome.passOver(error, "look at '\(path.printable)'")
         } _: { entry in
             do throws(SystemError) {
-                guard try !FailureNote.isNote(entry.name, in: entry.folder) else { return .past }
+                guard try !FailureNote.isNote(entry.name, in: entry.folder),
+                    try !isSidecar(entry.name, in: entry.folder)
+                else { return .past }
                 switch entry.status.kind {
                 case .directory where try !isSet(entry.folder.folder(entry.name)): return .into(())
                 case .regular, .directory: found.append((entry.path, entry.status))
@@ -101,6 +103,12 @@ struct ShelfPruning {
         }
         if let failure { throw failure }
         try add(found, in: root, now: now, &outcome)
+    }
+
+    /// A sidecar goes with the picture beside it.
+    private func isSidecar(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {
+        guard let picture = Sidecar.picture(of: name) else { return false }
+        return try folder.status(picture)?.kind == .regular
     }
 
     /// A set is the first folder from above that has files in it.
@@ -152,6 +160,9 @@ struct ShelfPruning {
         let above = try root.folder(item.path.directory)
         // The note goes last: without it, a set would be taken for a folder.
         if status.kind == .directory { try above.removeTree(name) } else { try above.remove(name) }
+        if status.kind == .regular, let sidecar = Sidecar.path(of: name), try above.status(sidecar)?.kind == .regular {
+            try above.remove(sidecar)
+        }
         let note = FailureNote.path(beside: name)
         if try above.status(note)?.kind == .regular { try above.remove(note) }
         return true

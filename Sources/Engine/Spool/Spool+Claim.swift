@@ -29,9 +29,10 @@ extension Spool {
     ///   - inbox: the present path of the inbox.
     ///   - ignored: the names that are passed over in sets.
     ///   - largest: bytes beyond which a file is not copied, since it will be refused.
-    ///   - takesSidecars: a file beside it with values for the parameters of the pipeline comes along.
+    ///   - sidecarsSettle: how long a file beside it with values for the parameters of the pipeline must not have
+    ///     changed to come along; nil if none does.
     package func claim(
-        _ job: Job, from inbox: BytePath, ignored: IgnoredNames, largest: Int, takesSidecars: Bool = false
+        _ job: Job, from inbox: BytePath, ignored: IgnoredNames, largest: Int, sidecarsSettle: Duration? = nil
     ) -> ClaimOutcome {
         let root: Directory
         do throws(SystemError) {
@@ -48,14 +49,14 @@ extension Spool {
             let snapshot = { mine in
                 Snapshot(job: job, root: root, target: mine, ignored: ignored, largest: largest)
             }
-            return claim(job, from: folder, takesSidecars: takesSidecars, snapshot: snapshot)
+            return claim(job, from: folder, sidecarsSettle: sidecarsSettle, snapshot: snapshot)
         } catch {
             return error.isAbsence ? earlierClaim(of: job, else: .gone) : .blocked(error)
         }
     }
 
     private func claim(
-        _ job: Job, from folder: Directory, takesSidecars: Bool, snapshot: (_ target: Directory) -> Snapshot
+        _ job: Job, from folder: Directory, sidecarsSettle: Duration?, snapshot: (_ target: Directory) -> Snapshot
     ) -> ClaimOutcome {
         let mine: Directory
         do throws(SystemError) {
@@ -81,7 +82,7 @@ extension Spool {
             return .unavailable(error)
         }
         do throws(SystemError) {
-            if takesSidecars { try takeSidecar(of: job, from: folder, to: mine) }
+            if let sidecarsSettle { try takeSidecar(of: job, from: folder, to: mine, settle: sidecarsSettle) }
         } catch {
             try? discard(job.id)
             return error.code == EBUSY ? .changed : failure(error)
@@ -243,7 +244,9 @@ extension Spool {
 
     /// Puts back a source that was taken by mistake. A name that is taken meanwhile is left alone.
     private func putBack(_ job: Job, from mine: Directory, to folder: Directory) throws(SystemError) {
-        _ = try VersionedName.move(Self.source, from: mine, to: folder, as: job.path.lastComponent, calls: calls)
+        let name = try VersionedName.move(
+            Self.source, from: mine, to: folder, as: job.path.lastComponent, calls: calls)
+        try moveSidecar(from: mine, to: folder, beside: name)
         try discard(job.id)
     }
 

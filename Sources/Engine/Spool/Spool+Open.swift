@@ -28,7 +28,7 @@ extension Spool {
             let isSet = try folder.status(Self.source)?.kind == .directory
             source =
                 isSet
-                ? try openSet(of: job, in: folder, ignoring: ignored, limits: limits)
+                ? try openSet(of: job, in: folder, ignoring: ignored, limits: limits, takesSidecar: sidecars.takes)
                 : try openPicture(of: job, in: folder, limits: limits)
             if sidecars.takes { try find(sidecars, &source, of: job, in: folder) }
         } catch let error as SystemError {
@@ -49,6 +49,7 @@ extension Spool {
     ) throws {
         let name = job.keepsOriginal ? Self.sidecarCopy : Self.sidecar
         source.sidecar = .below(folder, name)
+        source.depth = job.path.directory.depth
         do throws(SystemError) {
             source.home = .below(try Directory(inbox), job.path)
         } catch {
@@ -56,11 +57,17 @@ extension Spool {
             throw Failure(.ioError, stage: "read", "the inbox, whose folders may have sidecars: \(error)")
         }
         guard !job.isSet else { return }
-        guard try folder.status(name) != nil else {
+        let found = try folder.status(name)
+        guard let found, found.bytes > 0 || rule == .optional else {
             if rule == .optional { return }
-            let expected = Sidecar.path(of: job.path.lastComponent).printable
+            guard let expected = Sidecar.path(of: job.path.lastComponent) else {
+                throw Failure(
+                    .badParameters, stage: "read", "the name is too long for a sidecar, which the inbox requires")
+            }
             throw Failure(
-                .badParameters, stage: "read", "expected the sidecar '\(expected)' ('sidecar: required'), found none")
+                .badParameters, stage: "read",
+                "expected the sidecar '\(expected.printable)' ('sidecar: required'), found \(found == nil ? "none" : "an empty one")"
+            )
         }
         if let file = try? folder.opening(name), file.hasWriter == true { throw StillWritten() }
     }
@@ -79,7 +86,7 @@ extension Spool {
     }
 
     private func openSet(
-        of job: Job, in folder: Directory, ignoring ignored: IgnoredNames, limits: Limits
+        of job: Job, in folder: Directory, ignoring ignored: IgnoredNames, limits: Limits, takesSidecar: Bool
     ) throws -> SourceFile {
         if let excess = try SetContents.Excess.marked(in: folder) { throw excess.failure(of: job.path) }
         let contents = try SetContents(of: folder.folder(Self.source), ignored: ignored)
@@ -107,6 +114,10 @@ extension Spool {
             members.append(
                 SourceFile(
                     location: .below(folder, opened.path), identity: inbox.appending(relative), relative: relative))
+        }
+        // It was read, and goes with the members.
+        if takesSidecar, let own = try root.status(Sidecar.ofFolder), own.kind == .regular {
+            files[Sidecar.ofFolder] = own.version
         }
         noteOpened(files, of: job.id)
         // If it cannot be written, the set is not deleted.

@@ -199,13 +199,18 @@ extension Spool {
     /// The entries of `failed/` that may be a job's source, as folders and names.
     private func putAway(_ job: Job) throws(SystemError) -> [(folder: Directory, name: BytePath)] {
         guard let folder = try? folders(of: job.id).open(.failed).folder(job.path.directory) else { return [] }
-        var found: [(Directory, BytePath)] = []
+        return try placed(job, in: folder).map { (folder, $0) }
+    }
+
+    /// The names in a folder that may be a job's source.
+    func placed(_ job: Job, in folder: Directory) throws(SystemError) -> [BytePath] {
+        var found: [BytePath] = []
         let names = try DirectoryStream(folder)
         while let name = try names.next().map({ BytePath($0) }) {
             guard VersionedName.isVersion(name, of: job.path.lastComponent), let status = try folder.status(name),
                 isPutAway(status, job)
             else { continue }
-            found.append((folder, name))
+            found.append(name)
         }
         return found
     }

@@ -47,6 +47,7 @@ extension Spool {
             let isRendered = opened(job.id)?[BytePath([])].map { $0 == source.version } ?? isOriginal
             guard isRendered else { return try moveToDone(job, from: folder) + synced }
             try folder.remove(Self.source)
+            try FaultPoint.pass(.afterSourceRemoval)
             try folder.remove(Self.sidecar)
         }
         try discard(job.id, in: folder, of: work)
@@ -149,7 +150,11 @@ extension Spool {
         try FaultPoint.pass(.beforeSourceCommit)
         let folders = folders(of: job.id)
         // The note must not replace a source of that name.
-        guard let moved = try moveOut(job, to: folders.open(.failed), companion: { FailureNote.path(beside: $0) })
+        let moved = try moveOut(job, to: folders.open(.failed)) { name in
+            // Nor must it come beside the sidecar of another one.
+            [FailureNote.path(beside: name), Sidecar.path(of: name)].compactMap(\.self)
+        }
+        guard let moved
         else {
             // An earlier attempt may have failed between the move and the note.
             return try completeNote(of: job, token: token, note: note)
@@ -187,7 +192,7 @@ extension Spool {
     // MARK: - Moving
 
     private func moveOut(
-        _ job: Job, to root: Directory, companion: (BytePath) -> BytePath? = { _ in nil }
+        _ job: Job, to root: Directory, companions: (BytePath) -> [BytePath] = { _ in [] }
     ) throws(SystemError) -> (folder: Directory, path: BytePath)? {
         let work = try folders(of: job.id).open(.work)
         guard try work.status(job.id.path) != nil else { return nil }
@@ -198,14 +203,14 @@ extension Spool {
             return nil
         }
         if try isCopied(source, job, in: folder) { try removeHiddenOriginal(of: job) }
-        return try move(job, from: folder, below: root, syncs: true, companion: companion)
+        return try move(job, from: folder, below: root, syncs: true, companions: companions)
     }
 
     /// Moves a job's source to its path below a folder, or to a version of it, and removes the job's folder. Never
     /// replaces anything.
     private func move(
         _ job: Job, from: Directory, below root: Directory, syncs: Bool,
-        companion: (BytePath) -> BytePath? = { _ in nil }
+        companions: (BytePath) -> [BytePath] = { _ in [] }
     ) throws(SystemError) -> (folder: Directory, path: BytePath) {
         var (folder, path) = (root, BytePath([]))
         for name in job.path.components.dropLast() {
@@ -217,8 +222,9 @@ extension Spool {
         let name = try VersionedName.move(
             Self.source, from: from, to: folder, as: job.path.lastComponent, calls: calls
         ) { name in
-            [companion(name), hasSidecar ? Sidecar.path(of: name) : nil].compactMap(\.self)
+            companions(name) + [hasSidecar ? Sidecar.path(of: name) : nil].compactMap(\.self)
         }
+        try FaultPoint.pass(.betweenSourceAndSidecar)
         try moveSidecar(from: from, to: folder, beside: name)
         if syncs { try folder.sync() }
         try discard(job.id, in: from, of: folders(of: job.id).open(.work))

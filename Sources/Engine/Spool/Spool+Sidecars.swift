@@ -22,18 +22,33 @@ extension Spool {
 
     /// Brings a source's sidecar into the job's folder, if there is one. It is moved before its source, so that a crash
     /// leaves both in the inbox, or the sidecar where the next claim of the source finds it.
-    func takeSidecar(of job: Job, from folder: Directory, to mine: Directory) throws(SystemError) {
-        guard !job.isSet else { return }
-        let name = Sidecar.path(of: job.path.lastComponent)
-        guard try folder.status(name)?.kind == .regular else { return }
+    /// - Parameter settle: how long it must not have changed.
+    /// - Throws: EBUSY if it has.
+    func takeSidecar(
+        of job: Job, from folder: Directory, to mine: Directory, settle: Duration
+    ) throws(SystemError) {
+        guard !job.isSet, let name = Sidecar.path(of: job.path.lastComponent) else { return }
+        try mine.remove(Self.sidecarCopy)
+        guard let found = try folder.status(name), found.kind != .directory else { return }
+        // It came, or came anew, since its picture was looked at. A clock that goes wrong must not hold it up for ever.
+        let age = Duration.nanoseconds(nanosecondsSince1970() &- found.changed)
+        guard age >= settle || age < .zero else {
+            throw SystemError("take '\(name.printable)': it has changed a moment ago", code: EBUSY)
+        }
+        if job.keepsOriginal, found.kind != .regular {
+            // It is refused for being none.
+            _ = withPath(name) { target in withPath(Self.sidecarCopy) { symlinkat(target, mine.file.descriptor, $0) } }
+            return
+        }
         if job.keepsOriginal {
-            try mine.remove(Self.sidecarCopy)
-            // One that is too large is refused by its size alone.
             let original = try folder.opening(name)
-            guard try original.status().bytes <= Sidecar.largest else {
-                return try folder.link(name, to: mine, as: Self.sidecarCopy)
+            guard found.bytes > Sidecar.largest else { return try mine.copying(original, as: Self.sidecarCopy) }
+            // It is refused by its size alone.
+            let copy = try mine.making(Self.sidecarCopy)
+            guard ftruncate(copy.descriptor, off_t(found.bytes)) == 0 else {
+                throw SystemError("copy '\(name.printable)'")
             }
-            return try mine.copying(original, as: Self.sidecarCopy)
+            return
         }
         // One of an earlier claim was dropped again since.
         try mine.remove(Self.sidecar)
@@ -52,35 +67,44 @@ extension Spool {
         for name in job.path.components.dropLast() {
             folder = try VersionedName.folder(BytePath(name), in: folder).folder
         }
-        var place = job.path.lastComponent
-        for number in 2... {
-            let version = VersionedName.version(number, of: job.path.lastComponent)
-            guard try folder.status(version) != nil else { break }
-            if try folder.status(Sidecar.path(of: version)) == nil { place = version }
-        }
-        try moveSidecar(from: mine, to: folder, beside: place)
+        let picture = try placed(job, in: folder).last ?? job.path.lastComponent
+        try moveSidecar(from: mine, to: folder, beside: picture)
         try folder.sync()
+    }
+
+    /// Puts away what a stop of the program has left of a job that is through.
+    /// - Parameter isDone: its source was rendered; otherwise it is in `failed/`.
+    func putAwaySidecar(of job: Job, isDone: Bool) throws(SystemError) {
+        let folders = folders(of: job.id)
+        guard let mine = try folders.job(job.id) else { return }
+        if isDone, job.originals == .delete {
+            try mine.remove(Self.sidecar)
+        } else {
+            try moveLeftSidecar(of: job, from: mine, below: folders.open(isDone ? .done : .failed))
+        }
     }
 
     /// Moves a sidecar beside its source, or to a version of that name if it is taken.
     func moveSidecar(from mine: Directory, to folder: Directory, beside source: BytePath) throws(SystemError) {
         guard try mine.status(Self.sidecar) != nil else { return }
-        _ = try VersionedName.move(
-            Self.sidecar, from: mine, to: folder, as: Sidecar.path(of: source), calls: calls)
+        // A version of a name can be too long to have one.
+        let name = Sidecar.path(of: source) ?? BytePath("sidecar-\(DurableFile.newToken).yaml")
+        _ = try VersionedName.move(Self.sidecar, from: mine, to: folder, as: name, calls: calls)
     }
 
     /// Gives back the sidecar of a source that was not taken after all: to the inbox, or, if that has another one by
     /// now, to `done/`.
     func returnSidecar(of id: JobID, from mine: Directory) throws(SystemError) {
         guard try mine.status(Self.sidecar) != nil else { return }
-        guard let path = Self.path(of: mine), let folder = try? Directory(inbox).folder(path.directory) else {
+        guard let path = Self.path(of: mine), let name = Sidecar.path(of: path.lastComponent) else {
             return try recover(Self.sidecar, of: id, from: mine)
         }
         do throws(SystemError) {
             try mine.moveAcrossMounts(
-                Self.sidecar, to: folder, as: Sidecar.path(of: path.lastComponent), calls: calls)
+                Self.sidecar, to: Directory(inbox).folder(path.directory), as: name, calls: calls)
         } catch {
-            guard error.code == EEXIST else { throw error }
+            // Its folder is gone, or has another one.
+            guard error.code == EEXIST || error.isAbsence else { throw error }
             try recover(Self.sidecar, of: id, from: mine)
         }
     }

@@ -24,7 +24,7 @@ extension RenditionMaker {
     }
 
     private func pipeline(_ general: LoadedPipeline, with values: PictureValues) throws -> LoadedPipeline {
-        if let last = pipelineOfPicture, last.of.identity == general.identity, last.made.file.ofPicture == values {
+        if let last = pipelineOfPicture, last.of.identity == general.identity, last.made.file.ofPicture.says(values) {
             return last.made
         }
         let made = try onFiles { () throws(Failure) in try general.with(values) }

@@ -50,7 +50,7 @@ package final class RenditionMaker {
             throw LoadedPipeline.badParameters(mistakes, settings.pipeline.file.ofPicture)
         }
         if let cache = settings.cache, cachePlanners[settings.pipeline.identity] == nil {
-            keep(known.planner, for: settings.pipeline)
+            if !settings.pipeline.isOfPicture { keep(known.planner, for: settings.pipeline) }
             cache.remember(known.assets)
         }
         return known
@@ -60,7 +60,7 @@ package final class RenditionMaker {
     func cachePlanner(_ settings: RenderSettings) -> Planner? {
         if let known = cachePlanners[settings.pipeline.identity] { return known.planner }
         guard let planner = settings.cache?.planner(limits: settings.limits) else { return nil }
-        keep(planner, for: settings.pipeline)
+        if !settings.pipeline.isOfPicture { keep(planner, for: settings.pipeline) }
         return planner
     }
 

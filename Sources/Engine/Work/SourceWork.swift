@@ -28,7 +28,7 @@ struct SourceWork {
     var damage: Warning?
     /// The sidecars as they were read, and the assets that values in them or in metadata have chosen.
     private var sidecars: [OpenedSidecar] = []
-    private var chosenAssets: [Fingerprint.File] = []
+    private var chosenAssets: [Fingerprint.File]? = []
     /// The source as it was read, for the next run.
     private(set) var sourceFingerprint: Fingerprint?
 
@@ -42,7 +42,6 @@ struct SourceWork {
         }
         report = SourceReport(status: .failed, pipeline: route.render.pipeline.file.name, source: job.path)
         report.source.bytes = job.observed.stamp.bytes
-        report.parameters = route.render.pipeline.file.settings.isEmpty ? nil : route.render.pipeline.file.settings
         report.inbox = route.inbox
         report.attempt = max(1, job.progress.attempts)
     }
@@ -69,7 +68,7 @@ struct SourceWork {
 
     /// Lets go of everything that is open.
     mutating func close() {
-        if var fingerprint = opened?.fingerprint, !sidecars.contains(where: \.isFresh) {
+        if var fingerprint = opened?.fingerprint, let chosenAssets, !sidecars.contains(where: \.isFresh) {
             fingerprint.files += sidecars.map(\.file) + chosenAssets
             sourceFingerprint = fingerprint
         }

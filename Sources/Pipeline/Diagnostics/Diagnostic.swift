@@ -61,6 +61,8 @@ package struct Diagnostics: Error, Equatable, CustomStringConvertible {
         return texts.isEmpty ? nil : texts.joined(separator: "\n")
     }
 
+    private static let (shownBefore, mostShown) = (120, 200)
+
     private func rendered(_ item: Diagnostic) -> String {
         let head = "\(file):\(item.position.line):\(item.position.column): error: \(item.message)"
         return head + (excerpt(item).map { "\n\($0)" } ?? "")
@@ -69,10 +71,21 @@ package struct Diagnostics: Error, Equatable, CustomStringConvertible {
     /// The line, and a caret under the place.
     private func excerpt(_ item: Diagnostic) -> String? {
         guard lines.indices.contains(item.position.line - 1) else { return nil }
-        let line = lines[item.position.line - 1]
+        let line = lines[item.position.line - 1].unicodeScalars
         guard !line.isEmpty else { return nil }
+        // Of a long line, what is around the place.
+        let start = max(0, item.position.column - Self.shownBefore)
+        let shown = line.dropFirst(start).prefix(Self.mostShown)
+        let (head, tail) = (start > 0 ? "…" : "", shown.endIndex < line.endIndex ? "…" : "")
         // A tab stays a tab, so that the caret is below the place on a terminal.
-        let indent = line.unicodeScalars.prefix(item.position.column - 1).map { $0 == "\t" ? "\t" : " " }.joined()
-        return "  \(line)\n  \(indent)^"
+        let indent = shown.prefix(item.position.column - 1 - start).map { $0 == "\t" ? "\t" : " " }.joined()
+        // A stranger's file must not write on a terminal.
+        let clean = String(
+            String.UnicodeScalarView(
+                shown.map {
+                    let isControl = $0 != "\t" && $0.properties.generalCategory == .control
+                    return isControl || $0.properties.generalCategory == .format ? "\u{FFFD}" : $0
+                }))
+        return "  \(head)\(clean)\(tail)\n  \(head.isEmpty ? "" : " ")\(indent)^"
     }
 }

@@ -19,8 +19,11 @@ package struct Sidecar: Equatable, Sendable, Codable {
 
     private static let ending = Array(".yaml".utf8)
 
-    /// The path of a picture's own.
-    package static func path(of picture: BytePath) -> BytePath { BytePath(picture.bytes + ending) }
+    /// The path of a picture's own; nil if its name is too long to have one.
+    package static func path(of picture: BytePath) -> BytePath? {
+        let path = BytePath(picture.bytes + ending)
+        return path.lastComponent.bytes.count <= 255 ? path : nil
+    }
 
     /// The path of the picture that a file of this name would belong to; nil if it is not named like a sidecar.
     package static func picture(of path: BytePath) -> BytePath? {
@@ -41,6 +44,12 @@ package struct PictureValues: Equatable, Sendable, Codable {
     }
 
     package var isEmpty: Bool { metadata.isEmpty && sidecars.isEmpty }
+
+    /// Whether others say the same, in files of whatever names.
+    package func says(_ others: PictureValues) -> Bool {
+        metadata == others.metadata
+            && sidecars.elementsEqual(others.sidecars) { $0.text == $1.text && $0.origin == $1.origin }
+    }
 }
 
 /// The values in one sidecar, checked by the types of the parameters.
@@ -68,6 +77,9 @@ struct SidecarValues {
         mistakes = Diagnostics(file: sidecar.name, text: sidecar.text, items: log.problems)
     }
 
+    /// More of them help nobody.
+    private static let mostMistakes = 20
+
     private mutating func read(
         _ text: String, _ parameters: [PipelineParameter], _ log: inout ReadingLog, _ general: (String) -> String?
     ) {
@@ -78,11 +90,13 @@ struct SidecarValues {
             return log.problem(
                 root.position, "expected a mapping from the names of parameters to values, found \(root.found)")
         }
-        for entry in entries {
+        for entry in entries where log.problems.count < Self.mostMistakes {
             guard let parameter = parameters.first(where: { $0.name == entry.key }) else {
                 log.problem(entry.keyPosition, noParameter(entry.key, among: parameters.map(\.name)))
                 continue
             }
+            // Nothing is said of it.
+            if entry.value.isNull { continue }
             if let part = general(entry.key) {
                 log.problem(
                     entry.keyPosition,

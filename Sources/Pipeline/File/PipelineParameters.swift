@@ -57,7 +57,8 @@ extension PipelineParameter {
             }
         if !isRight || !trial.problems.isEmpty {
             let near = kind == .choice ? suggestion(for: node.text ?? "", among: choices) : ""
-            log.problem(node.position, "\(title) expects \(expectation), found \(node.found)\(near)")
+            let found = kind == .point && node.text == nil ? "'\(node.flow.prefix(80))'" : node.found
+            log.problem(node.position, "\(title) expects \(expectation), found \(found)\(near)")
         }
         // A text that looks like a number stays a text.
         guard isText, let text = node.text else { return node }
@@ -219,13 +220,16 @@ struct ParameterSubstitution {
                 return ParameterSetting(name: parameter.name, value: node.flow, origin: sidecar.origin)
             }
             let found = metadata.first { $0.field == parameter.field }
-            let (written, origin): (String?, ParameterSetting.Origin) =
+            let (said, origin): (String?, ParameterSetting.Origin) =
                 if let set = given[parameter.name] { (set, .set) } else { (found?.text, .metadata) }
+            let isOfPicture = said != nil && origin == .metadata
+            // Programs differ in how they write a word.
+            let word = isOfPicture ? parameter.choices.first { $0.lowercased() == said?.lowercased() } : nil
+            let written = word ?? said
             let place = origin == .metadata ? found.map { " (\($0.field.written))" } ?? "" : ""
             let node =
                 written.map { parameter.checked(parameter.node($0), "the value of '\(parameter.name)'\(place)", &log) }
                 ?? parameter.fallback
-            let isOfPicture = written != nil && origin == .metadata
             values[parameter.name] = (parameter, isOfPicture && parameter.kind == .text ? node.asValue : node)
             return ParameterSetting(
                 name: parameter.name, value: written ?? node.flow, origin: written == nil ? .pipeline : origin)
@@ -273,6 +277,11 @@ struct ParameterSubstitution {
                 plain += "${"
                 template += "${{"
                 rest = rest[dollar.upperBound...]
+                if let close = rest.firstIndex(of: "}") {
+                    plain += rest[...close]
+                    template += rest[..<close] + "}}"
+                    rest = rest[rest.index(after: close)...]
+                }
                 continue
             }
             plain += before

@@ -21,6 +21,9 @@ extension BytePath {
         return BytePath(Array(bytes[folder.bytes.count...].drop { $0 == UInt8(ascii: "/") }))
     }
 
+    /// How many components it has.
+    package var depth: Int { bytes.isEmpty ? 0 : components.count }
+
     package var isAbsolute: Bool { bytes.first == UInt8(ascii: "/") }
 
     /// The way to this path from a folder: `../photos/a.jpg` for `/home/anna/photos/a.jpg` from `/home/anna/out`, `.`

@@ -35,19 +35,34 @@ package struct NameTemplate: Hashable, Sendable {
         self.parts = parts
     }
 
+    /// Two equal braces stand for one. A value that a picture has for a parameter is a part of one name: it makes no
+    /// folders.
     /// - Throws: a sentence that says what is wrong.
-    init(_ text: String) throws(NameTemplateError) {
-        var parts: [Part] = []
-        var rest = text[...]
+    init(_ template: String) throws(NameTemplateError) {
+        let (numbered, values) = TextTemplate.numbered(template)
+        let names = values.map { $0.replacing("/", with: "-") }
+        func words(_ text: Substring) -> String { TextTemplate.pieces(text, names).map(\.words).joined() }
+        let text = words(numbered[...])
+        var (parts, literal): ([Part], String) = ([], "")
+        var rest = numbered[...]
         while let open = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
-            guard rest[open] == "{", let close = rest[open...].firstIndex(of: "}") else {
-                throw NameTemplateError(message: "a brace in '\(text)' has no partner")
+            literal += rest[..<open]
+            let after = rest[rest.index(after: open)...]
+            if after.first == rest[open] {
+                literal.append(rest[open])
+                rest = after.dropFirst()
+                continue
             }
-            if open > rest.startIndex { parts.append(.literal(String(rest[..<open]))) }
-            parts.append(try Self.field(String(rest[rest.index(after: open)..<close])))
-            rest = rest[rest.index(after: close)...]
+            guard rest[open] == "{", let close = after.firstIndex(of: "}") else {
+                throw NameTemplateError(message: "a brace in '\(text)' has no partner; a brace itself is written twice")
+            }
+            if !literal.isEmpty { parts.append(.literal(words(literal[...]))) }
+            literal = ""
+            parts.append(try Self.field(words(after[..<close])))
+            rest = after[after.index(after: close)...]
         }
-        if !rest.isEmpty { parts.append(.literal(String(rest))) }
+        literal += rest
+        if !literal.isEmpty { parts.append(.literal(words(literal[...]))) }
         self.init(text: text, parts: parts)
         try checkPath()
     }
@@ -172,7 +187,7 @@ extension NameTemplate: ParameterValue {
     package static var placeholder: NameTemplate { .forOne }
 
     package static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> NameTemplate? {
-        guard let text = node.text else { return nil }
+        guard let text = node.template ?? node.text else { return nil }
         do throws(NameTemplateError) {
             return try NameTemplate(text)
         } catch {

@@ -5,18 +5,17 @@ package struct CostModel {
     let load: LoadPlan
     let decoded: PictureInfo
     let shared: [PlannedStage]
-    let sharing: Sharing
     let renditions: [RenditionPlan]
     let assets: [AssetFacts]
     /// All stages.
     private let steps: [PlannedStage]
 
     init(
-        source: SourceFacts, load: LoadPlan, decoded: PictureInfo, shared: [PlannedStage], sharing: Sharing,
+        source: SourceFacts, load: LoadPlan, decoded: PictureInfo, shared: [PlannedStage],
         renditions: [RenditionPlan], assets: [AssetFacts] = []
     ) {
         (self.source, self.load, self.decoded) = (source, load, decoded)
-        (self.shared, self.sharing, self.renditions, self.assets) = (shared, sharing, renditions, assets)
+        (self.shared, self.renditions, self.assets) = (shared, renditions, assets)
         steps = shared + renditions.flatMap(\.steps)
     }
 
@@ -102,7 +101,7 @@ package struct CostModel {
         let decoding = saturating(decoder, loaded)
         let shared = HeldPictures.held(by: shared[...], factor: load.ratio, isInputHeld: true)
         let reading = [source.isUnpackedAtOnce ? 0 : decoder, loaded, converted].reduce(shared.peak, saturating)
-        guard sharing != .scaled else {
+        guard load.beginning.sharing != .scaled else {
             // The memory for reading is freed when all of the picture has been scaled.
             let scaled = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
             let own = renditions.map { rendition in
@@ -119,7 +118,7 @@ package struct CostModel {
             rendition.held(from: isScaled ? 1 : load.ratio * Double(load.shrink) / Double(shrink))
         }
         let made = saturating(means(of: result ?? loaded), own.max() ?? 0)
-        if sharing == .held, let result {
+        if load.beginning.sharing == .held, let result {
             // The memory for reading is freed when the result is in memory.
             return max(decoding, saturating(reading, result), saturating(result, made))
         }
@@ -168,7 +167,7 @@ package struct CostModel {
     }
 
     /// All pixels are in memory before the first stage has any, and the decoder is gone.
-    private var isRead: Bool { load.beginning == .held || source.isUnpackedAtOnce }
+    private var isRead: Bool { load.beginning.isHeld || source.isUnpackedAtOnce }
 
     /// The picture as the decoder delivers it, if all of it is held.
     private var loaded: Int {
@@ -189,7 +188,7 @@ package struct CostModel {
 
     /// The same in the colors that stages work in, if several renditions read it.
     private var converted: Int {
-        guard isConverted, shared.isEmpty, sharing == .held else { return 0 }
+        guard isConverted, shared.isEmpty, load.beginning.sharing == .held else { return 0 }
         return decoded.resized(to: loadedSize).bytes
     }
 

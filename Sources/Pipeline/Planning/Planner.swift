@@ -151,20 +151,14 @@ package struct Planner: Sendable {
         _ source: SourceFacts, _ decoded: PictureInfo, _ shared: [PlannedStage], _ renditions: [RenditionPlan],
         isMeasured: Bool, isLookedAt: Bool = false
     ) -> SourcePlan {
-        let base = shared.last?.output ?? decoded
-        let scalesAtOnce =
-            renditions.allSatisfy { $0.firstScaling != nil && $0.steps[0].input.frames == base.frames }
-            && (base.frames == 1 || (shared.isEmpty && source.orientation == 1))
-        let sharing = Sharing(renditions, after: shared, scalesAtOnce: scalesAtOnce)
-        let load = loadPlan(source, decoded, shared: shared, renditions: renditions, sharing)
+        let load = loadPlan(source, decoded, shared: shared, renditions: renditions)
         let cost = CostModel(
-            source: source, load: load, decoded: decoded, shared: shared, sharing: sharing,
-            renditions: renditions, assets: Array(assets.values))
+            source: source, load: load, decoded: decoded, shared: shared, renditions: renditions,
+            assets: Array(assets.values))
         let paths = isMeasured ? [shared] + renditions.map { shared + $0.steps } : []
         let looking = isLookedAt ? cost.lookingAtAll : paths.map(cost.looking).max() ?? 0
         var plan = SourcePlan(
-            source: source, load: load, decoded: decoded, shared: shared, sharing: sharing,
-            renditions: renditions,
+            source: source, load: load, decoded: decoded, shared: shared, renditions: renditions,
             memory: max(cost.memory, looking), keptAssets: cost.keptAssets,
             time: TimeBound(limits, pixelSeconds: cost.seconds),
             warnings: (renditions.isEmpty ? nothingApplies : sourceWarnings(source))
@@ -343,19 +337,9 @@ package struct Planner: Sendable {
     // MARK: - Loading
 
     private func loadPlan(
-        _ source: SourceFacts, _ decoded: PictureInfo, shared: [PlannedStage], renditions: [RenditionPlan],
-        _ sharing: Sharing
+        _ source: SourceFacts, _ decoded: PictureInfo, shared: [PlannedStage], renditions: [RenditionPlan]
     ) -> LoadPlan {
-        // Frames are cut out of one tall picture.
-        let readsOutOfOrder = source.isReadOutOfOrder || decoded.frames > 1
-        let first = shared.first ?? renditions.first?.steps.first
-        let isReadAgain = shared.isEmpty && renditions.count > 1
-        let beginning: Beginning =
-            if sharing == .scaled && shared.isEmpty {
-                .scaled
-            } else {
-                readsOutOfOrder || isReadAgain || first?.plan.isStreaming == false ? .held : .streamed
-            }
+        let beginning = Beginning(source, decoded, shared: shared, renditions: renditions)
         let shrinks = renditions.map {
             ShrinkOnLoad.factor(
                 for: source, shared: shared, own: $0.steps, save: $0.rendition.save,

@@ -3,7 +3,7 @@
 struct SetCost {
     let members: [MemberPlan]
     let shared: [PlannedStage]
-    let sharing: Sharing
+    let sharing: Beginning.Sharing
     let renditions: [RenditionPlan]
     /// The members are looked at in full size first.
     let isMeasured: Bool
@@ -78,7 +78,7 @@ struct SetCost {
             return (member.own.isEmpty ? [[]] : member.own).map { own in
                 let cost = CostModel(
                     source: member.facts, load: load(member), decoded: member.decoded, shared: member.shared + own,
-                    sharing: .streamed, renditions: [])
+                    renditions: [])
                 return saturating(cost.memory, held)
             }
         }.max() ?? CostModel.base

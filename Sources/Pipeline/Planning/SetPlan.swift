@@ -78,15 +78,17 @@ extension Planner {
                 own: own.map { $0.isEmpty ? [] : $0[member] },
                 renditions: renditions)
         }
-        let sharing = Sharing(renditions, after: shared)
+        let sharing = Beginning.Sharing(renditions, after: shared)
         let cost = SetCost(
             members: plans, shared: shared, sharing: sharing, renditions: renditions,
             isMeasured: needsMeasurement && measurements.isEmpty,
             assets: Array(assets.values))
         let frames = shared.last?.output.frames ?? 1
+        var load = plans[0].load
+        load.beginning = .upright(isHeld: load.beginning.isHeld, then: sharing)
         return SourcePlan(
-            source: first.facts, load: plans[0].load, decoded: starts[0], members: plans, shared: shared,
-            sharing: sharing, renditions: renditions, memory: cost.memory, keptAssets: cost.keptAssets,
+            source: first.facts, load: load, decoded: starts[0], members: plans, shared: shared,
+            renditions: renditions, memory: cost.memory, keptAssets: cost.keptAssets,
             time: TimeBound(limits, pixelSeconds: cost.seconds),
             warnings: nothingApplies + memberWarnings(about: members, first: plans[0], renditions: renditions)
                 + warnings(of: shared, renditions, frames: frames))
@@ -161,10 +163,8 @@ extension Planner {
             ShrinkOnLoad.factor(
                 for: facts, shared: shared, own: own, save: rendition.rendition.save, scalesWhatIsDecoded: false)
         }
-        let firsts = shared.first.map { [$0] } ?? own.compactMap(\.first)
-        let isReadAgain = own.filter { !$0.isEmpty }.count > 1
-        let isHeld = facts.isReadOutOfOrder || isReadAgain || firsts.contains { !$0.plan.isStreaming }
-        let load = LoadPlan(shrinks: factors, loadsAllFrames: false, beginning: isHeld ? .held : .streamed)
+        let beginning = Beginning(member: facts, shared: shared, own: own)
+        let load = LoadPlan(shrinks: factors, loadsAllFrames: false, beginning: beginning)
         return MemberPlan(facts: facts, load: load, decoded: decoded, shared: shared, own: own)
     }
 

@@ -37,32 +37,6 @@ package struct PlannedStage: Sendable {
     }
 }
 
-/// How the pixels of a source come to what is done with them first.
-package enum Beginning: Hashable, Sendable {
-    /// Row by row, once, turned upright while they pass.
-    case streamed
-    /// All are in memory: they are needed in another order than the decoder delivers them, or several times.
-    case held
-    /// Row by row, once, while each rendition's first stage scales them. What these stages make is turned upright
-    /// afterwards, when it is small.
-    case scaled
-}
-
-/// How the renditions come by what they begin with: the result of the shared stages, or the source if there are none.
-package enum Sharing: Hashable, Sendable {
-    /// The only rendition reads its rows while they come.
-    case streamed
-    /// It is made once, and held for several renditions, or for one that reads its rows out of order.
-    case held
-    /// Each rendition's first stage scales it, all of them while its rows pass a single time.
-    case scaled
-
-    init(_ renditions: [RenditionPlan], after shared: [PlannedStage], scalesAtOnce: Bool = false) {
-        let isReadOutOfOrder = !shared.isEmpty && renditions.contains { $0.steps.first?.plan.isStreaming == false }
-        self = scalesAtOnce ? .scaled : renditions.count > 1 || isReadOutOfOrder ? .held : .streamed
-    }
-}
-
 /// How the source is decoded.
 package struct LoadPlan: Hashable, Sendable {
     /// How many times as wide and high as its own size a vector picture is planned to be.
@@ -77,7 +51,7 @@ package struct LoadPlan: Hashable, Sendable {
     package var enlargement: Int { enlargements.max() ?? 1 }
     /// All frames of an animation, or only the first picture of the file.
     package let loadsAllFrames: Bool
-    package let beginning: Beginning
+    package var beginning: Beginning
 
     /// All pixels as they are, for stages that look at them.
     static let whole = LoadPlan(shrinks: [], loadsAllFrames: false, beginning: .held)
@@ -140,7 +114,6 @@ package struct SourcePlan: Sendable {
     package var members: [MemberPlan] = []
     /// The steps of a set from the stage that joins it; empty if the renditions join it.
     package let shared: [PlannedStage]
-    package let sharing: Sharing
     package private(set) var renditions: [RenditionPlan]
     /// A plan for each rendition alone, if the source is drawn anew for each: a vector picture with several renditions.
     package private(set) var drawings: [SourcePlan] = []
@@ -159,7 +132,7 @@ package struct SourcePlan: Sendable {
     package var deadline: Double { time.seconds }
 
     /// All pixels that are decoded are in memory at one time: the stages need it, or the decoder works so.
-    package var holdsDecoded: Bool { load.beginning == .held || source.isDecodedAsAWhole }
+    package var holdsDecoded: Bool { load.beginning.isHeld || source.isDecodedAsAWhole }
 
     /// The picture that a rendition begins with is smaller or larger than planned, since the decoder has made it so.
     package func beginsResized(rendition index: Int) -> Bool {

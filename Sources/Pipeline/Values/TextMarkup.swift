@@ -160,7 +160,8 @@ extension TextTemplate {
             parts.reduce(into: "") { text, part in
                 switch part {
                 case .literal(let words): text += words
-                case .field(_, let fallback, _): text += hasValues || fallback == nil ? "x" : fallback ?? ""
+                case .field(_, let fallback, _):
+                    text += hasValues ? "x" : fallback?.map { $0.literalWords ?? "x" }.joined() ?? "x"
                 }
             }
         }

@@ -26,14 +26,56 @@ package struct TextTemplate: Hashable, Sendable {
     /// A text that is read as the value of a field.
     static func marked(_ value: String) -> String { "\(valueStart)\(unmarked(value))\(valueEnd)" }
 
-    private static func unmarked(_ text: String) -> String {
+    static func unmarked(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != valueStart && $0 != valueEnd }))
+    }
+
+    /// A template with each marked value replaced by its number between the marks, so that no sign in it counts.
+    static func numbered(_ text: String) -> (text: String, values: [String]) {
+        var (result, values) = (String.UnicodeScalarView(), [String]())
+        var rest = text.unicodeScalars[...]
+        while let mark = rest.firstIndex(of: valueStart) {
+            result += rest[..<mark]
+            let value = rest[mark...].dropFirst().prefix { $0 != valueEnd }
+            result.append(valueStart)
+            result += "\(values.count)".unicodeScalars
+            result.append(valueEnd)
+            values.append(String(value))
+            rest = rest[value.endIndex...].dropFirst()
+        }
+        return (String(result + rest), values)
+    }
+
+    /// The literals and values in a part of a numbered template.
+    static func pieces(_ text: Substring, _ values: [String]) -> [(words: String, isValue: Bool)] {
+        var pieces: [(words: String, isValue: Bool)] = []
+        var rest = text.unicodeScalars[...]
+        while let mark = rest.firstIndex(of: valueStart) {
+            if mark > rest.startIndex { pieces.append((String(rest[..<mark]), false)) }
+            let number = rest[mark...].dropFirst().prefix { $0 != valueEnd }
+            if let place = Int(String(number)), values.indices.contains(place), !values[place].isEmpty {
+                pieces.append((values[place], true))
+            }
+            rest = rest[number.endIndex...].dropFirst()
+        }
+        if !rest.isEmpty { pieces.append((String(rest), false)) }
+        return pieces
+    }
+
+    private static func parts(_ text: Substring, _ values: [String]) -> [Part] {
+        pieces(text, values).map { words, isValue in
+            isValue ? .field(.value(words), default: nil, written: "a value") : .literal(words)
+        }
     }
 
     enum Part: Hashable, Sendable {
         case literal(String)
-        /// - Parameter written: the field as the user wrote it, without its default.
-        case field(Field, default: String?, written: String)
+        /// - Parameters:
+        ///   - default: literals and values of parameters.
+        ///   - written: the field as the user wrote it, without its default.
+        case field(Field, default: [Part]?, written: String)
+
+        var literalWords: String? { if case .literal(let words) = self { words } else { nil } }
     }
 
     package let text: String
@@ -41,21 +83,10 @@ package struct TextTemplate: Hashable, Sendable {
 
     /// - Throws: a sentence that says what is wrong.
     init(_ text: String) throws(NameTemplateError) {
+        let (numbered, values) = Self.numbered(text)
         var (parts, literal): ([Part], String) = ([], "")
-        var rest = text[...]
-        while true {
-            let brace = rest.firstIndex { $0 == "{" || $0 == "}" }
-            let mark = rest.unicodeScalars.firstIndex(of: Self.valueStart)
-            if let mark, mark < brace ?? rest.endIndex {
-                literal += rest[..<mark]
-                if !literal.isEmpty { parts.append(.literal(literal)) }
-                literal = ""
-                let value = rest.unicodeScalars[mark...].dropFirst().prefix { $0 != Self.valueEnd }
-                if !value.isEmpty { parts.append(.field(.value(String(value)), default: nil, written: "a value")) }
-                rest = Substring(rest.unicodeScalars[value.endIndex...].dropFirst())
-                continue
-            }
-            guard let brace else { break }
+        var rest = numbered[...]
+        while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
             literal += rest[..<brace]
             let after = rest[rest.index(after: brace)...]
             if after.first == rest[brace] {
@@ -66,24 +97,24 @@ package struct TextTemplate: Hashable, Sendable {
             guard rest[brace] == "{", let close = after.firstIndex(of: "}") else {
                 throw NameTemplateError(message: "a brace in '\(text)' has no partner; a brace itself is written twice")
             }
-            if !literal.isEmpty { parts.append(.literal(literal)) }
+            parts += Self.parts(literal[...], values)
             literal = ""
-            parts.append(try Self.part(String(after[..<close])))
+            parts.append(try Self.part(String(after[..<close]), values))
             rest = after[after.index(after: close)...]
         }
-        literal += rest
-        if !literal.isEmpty { parts.append(.literal(literal)) }
+        parts += Self.parts((literal + rest)[...], values)
         self.text = Self.unmarked(text)
         self.parts = parts
     }
 
-    private static func part(_ written: String) throws(NameTemplateError) -> Part {
+    private static func part(_ written: String, _ values: [String]) throws(NameTemplateError) -> Part {
         let pieces = written.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard pieces.count == 1 || !pieces[1].contains("{") else {
             throw NameTemplateError(
                 message: "a default is plain words: there can be no field in that of '{\(pieces[0])|…}'")
         }
-        return .field(try field(pieces[0]), default: pieces.count == 2 ? pieces[1] : nil, written: "{\(pieces[0])}")
+        let fallback = pieces.count == 2 ? parts(pieces[1][...], values) : nil
+        return .field(try field(unmarked(pieces[0])), default: fallback, written: "{\(unmarked(pieces[0]))}")
     }
 
     private static func field(_ written: String) throws(NameTemplateError) -> Field {
@@ -140,7 +171,8 @@ package struct TextTemplate: Hashable, Sendable {
         parts.reduce(0) { count, part in
             switch part {
             case .literal(let words): count + words.unicodeScalars.count
-            case .field(_, let fallback, _): count + (fallback?.unicodeScalars.count ?? 0)
+            case .field(_, let fallback, _):
+                count + (fallback ?? []).reduce(0) { $0 + ($1.literalWords?.unicodeScalars.count ?? 0) }
             }
         }
     }
@@ -245,11 +277,6 @@ package struct TextFields: Sendable {
         return value.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The same, or the default.
-    fileprivate func value(of field: TextTemplate.Field, fallback: String?, on size: PixelSize) -> String? {
-        guard let value = value(of: field, on: size), !value.isEmpty || fallback == nil else { return fallback }
-        return value
-    }
 }
 
 /// A template with everything filled in.
@@ -271,7 +298,7 @@ extension TextTemplate {
         var (text, plain, empty): (String, String, [String]) = ("", "", [])
         var cuts: [String] = []
         var direction = WrittenDirection(isMarkup: isMarkup)
-        for part in parts {
+        func add(_ part: Part) {
             switch part {
             case .literal(let words):
                 text += words
@@ -296,14 +323,13 @@ extension TextTemplate {
                     plain += clean
                     direction.addValue()
                 } else if let fallback {
-                    text += fallback
-                    plain += fallback
-                    direction.add(fallback)
+                    fallback.forEach(add)
                 } else {
                     empty.append(written)
                 }
             }
         }
+        parts.forEach(add)
         text = direction.applied(to: text)
         plain = direction.applied(to: plain)
         // An escape has up to six characters.
@@ -320,18 +346,21 @@ extension TextTemplate {
     /// - Returns: also the fields that have neither a value nor a default, and whether a value is not all there.
     func stated(_ fields: TextFields, on size: PixelSize) -> (text: String, empty: [String], isCut: Bool) {
         var (text, empty, isCut): (String, [String], Bool) = ("", [], false)
-        for part in parts {
+        func add(_ part: Part) {
             switch part {
             case .literal(let words): text += words
             case .field(let field, let fallback, let written):
-                if let words = fields.value(of: field, fallback: fallback, on: size) {
+                if let words = fields.value(of: field, on: size), !words.isEmpty || fallback == nil {
                     text += words
                     isCut = isCut || field.isOfMetadata && words.unicodeScalars.count >= Rights.longestValue
+                } else if let fallback {
+                    fallback.forEach(add)
                 } else {
                     empty.append(written)
                 }
             }
         }
+        parts.forEach(add)
         return (text, empty, isCut || text.unicodeScalars.count > Rights.longestValue)
     }
 

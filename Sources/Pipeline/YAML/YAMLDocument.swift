@@ -11,6 +11,7 @@ func readYAML(_ text: String, need: String = "renditions") -> (root: YAMLNode?, 
     do {
         // The meaning of a scalar is decided by whoever asks for it; the usual resolver takes a millisecond to make its
         // regular expressions.
+        if let alias = AliasSearch.first(in: text) { return (nil, [alias]) }
         let parser = try Parser(yaml: text, resolver: .basic)
         guard let root = try parser.singleRoot() else {
             return (
@@ -26,8 +27,40 @@ func readYAML(_ text: String, need: String = "renditions") -> (root: YAMLNode?, 
     }
 }
 
+/// Finds aliases before a text is composed: a few of them, within each other, would take the composer for ever.
+private enum AliasSearch {
+    /// The first alias that has its anchor before it. Words that only look like a pair of these, within a text, are
+    /// taken for one.
+    static func first(in text: String) -> Diagnostic? {
+        guard text.utf8.contains(UInt8(ascii: "&")), text.utf8.contains(UInt8(ascii: "*")) else { return nil }
+        var anchors: Set<Substring> = []
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            var before: Character = " "
+            for place in line.indices {
+                defer { before = line[place] }
+                let sign = line[place]
+                guard sign == "&" || sign == "*", before.isWhitespace || "[{,:-?".contains(before) else { continue }
+                let name = line[line.index(after: place)...].prefix { !$0.isWhitespace && !"[]{},".contains($0) }
+                if name.isEmpty { continue }
+                if sign == "&" {
+                    anchors.insert(name)
+                } else if anchors.contains(name) {
+                    let column = line[..<place].unicodeScalars.count + 1
+                    return Diagnostic(
+                        Position(line: index + 1, column: column),
+                        "anchors and aliases are not supported (found '\(name.prefix(80))'); write the value out where it is needed"
+                    )
+                }
+            }
+        }
+        return nil
+    }
+}
+
 private struct YAMLReader {
     var problems: [Diagnostic] = []
+    /// More of them help nobody.
+    private static let mostProblems = 100
 
     private var nodes = 0
     /// Aliases can make a small text stand for any number of nodes.
@@ -95,7 +128,7 @@ private struct YAMLReader {
     }
 
     private mutating func refuse(_ position: Position, _ message: String) {
-        problems.append(Diagnostic(position, message))
+        if problems.count < Self.mostProblems { problems.append(Diagnostic(position, message)) }
     }
 }
 
@@ -103,6 +136,7 @@ private func diagnostic(for error: YamlError, in text: String) -> Diagnostic {
     switch error {
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _):
         let place = Position(line: mark.line, column: mark.column)
+        if problem.contains("nesting level") { return Diagnostic(place, "it is nested too deeply") }
         let slip = YAMLSlip(in: text, near: place, problem: problem)
         return Diagnostic(slip?.position ?? place, "not YAML: \(problem)" + (slip.map { "; \($0.remedy)" } ?? ""))
     case .composer(_, let problem, let mark, _):

@@ -85,8 +85,9 @@ package struct YAMLNode: Sendable {
         switch content {
         case .scalar(_, quoted: false) where isNull: "nothing"
         case .scalar(let text, quoted: true) where finiteNumber(text) != nil: "'\(text)' in quotes"
-        case .scalar(let text, _) where text.count > Self.longestShown: "'\(text.prefix(Self.longestShown - 1))…'"
-        case .scalar(let text, _): "'\(text)'"
+        case .scalar(let text, _) where text.count > Self.longestShown:
+            "'\(BytePath(String(text.prefix(Self.longestShown - 1))).printable)…'"
+        case .scalar(let text, _): "'\(BytePath(text).printable)'"
         case .list(let items): items.isEmpty ? "an empty list" : "a list"
         case .mapping(let entries): entries.isEmpty ? "an empty mapping" : "a mapping"
         }

@@ -10,8 +10,10 @@ extension JPEGSource: SourceDecoder {
     static func pixels(
         of opened: Image, in file: OpenFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image? {
-        guard beginning != .streamed, let decoder = JPEGDecoder(file, like: opened, shrink: shrink) else { return nil }
-        return beginning == .held ? try decoder.decoded() : try decoder.streamed()
+        guard beginning == .scaled || beginning.isHeld,
+            let decoder = JPEGDecoder(file, like: opened, shrink: shrink)
+        else { return nil }
+        return beginning.isHeld ? try decoder.decoded() : try decoder.streamed()
     }
 
     static var findsFaultsLate: Bool { true }

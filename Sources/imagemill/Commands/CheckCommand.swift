@@ -13,7 +13,9 @@ struct CheckCommand: RenderingCommand {
         discussion: """
             Example: imagemill check my.yaml mill.yaml
                      imagemill check --json web-photos *.yaml
+                     imagemill check cards.yaml photos/a.jpg.yaml photos/_imagemill.yaml
 
+            A sidecar is checked against the pipeline that is named before it.
             - reads a pipeline from standard input. Exit codes: 0 all are good, 75 try again later, 78 a mistake.
             """)
 
@@ -34,14 +36,20 @@ struct CheckCommand: RenderingCommand {
     func run(_ preparation: Void, _ workers: WorkerPool) async throws {
         var failure: ExitCode?
         var results: [CheckedFile] = []
+        var pipeline: LoadedPipeline?
         for argument in files {
             let file = argument == "-" ? "/dev/stdin" : PipelineArgument.file(argument)
             do {
                 let text = try LoadedPipeline.text(of: file)
-                let found =
-                    try await MillFile.isLikely(text)
-                    ? checkMill(at: file, text: text, workers: workers)
-                    : checkPipeline(at: file, text: text, workers: workers)
+                let found: (sentence: String, warnings: [String])
+                if let pipeline, isSidecar(BytePath(file)) {
+                    found = (try checkSidecar(at: file, text: text, of: pipeline), [])
+                } else if MillFile.isLikely(text) {
+                    found = try await checkMill(at: file, text: text, workers: workers)
+                } else {
+                    found = try await checkPipeline(at: file, text: text, workers: workers)
+                    pipeline = try LoadedPipeline(path: file, text: text, given: parameters.given)
+                }
                 results.append(CheckedFile(file, warnings: found.warnings))
                 if !json {
                     printOutput("\(argument): good; \(found.sentence)\n")
@@ -54,6 +62,21 @@ struct CheckCommand: RenderingCommand {
         }
         if json { printOutput(System.json(CheckedFile.document(results), pretty: true) + "\n") }
         if let failure { throw failure }
+    }
+
+    /// Whether a file is a sidecar by its name: that of a picture's, or of a folder's.
+    private func isSidecar(_ path: BytePath) -> Bool {
+        if path.lastComponent == Sidecar.ofFolder { return true }
+        let formats = Set(SourceFormat.onRequest)
+        return Sidecar.picture(of: path).map { isNamedLikeAPicture($0, allowed: formats) } ?? false
+    }
+
+    private func checkSidecar(at path: String, text: String, of pipeline: LoadedPipeline) throws -> String {
+        let isOfFolder = BytePath(path).lastComponent == Sidecar.ofFolder
+        let sidecar = Sidecar(name: path, text: text, origin: isOfFolder ? .folder : .sidecar)
+        let checked = try pipeline.checked(sidecar)
+        let names = checked.filter { $0.origin == sidecar.origin }.map(\.name)
+        return names.isEmpty ? "it sets nothing" : "it sets \(listed(names))"
     }
 
     /// - Returns: also what is no mistake, and not what most people want.

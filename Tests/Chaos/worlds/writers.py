@@ -73,8 +73,8 @@ class Writers:
     def write_sidecar(self, source, target, habit, tall):
         """Writes a sidecar, unless its name is taken. One that is wrong or too large sets no height."""
         number = source.numbers[0]
-        data = b"tall: %d # %d\n" % (tall, number) if tall else (
-            b"tall: wide # %d\n" % number if number % 2 else b"# %d\n" % number + b"#" * 70_000)
+        bad = [b"tall: wide # %d\n", b"# %d\n" + b"#" * 70_000, b"\ttall: 5 # %d\n", b"tall: &a 5 # %d\nb: *a\n", b"# %d\ntale: 5\n"]
+        data = b"tall: %d # %d\n" % (tall, number) if tall else bad[number % len(bad)] % number
         path = target + ".yaml"
         first = os.path.join(self.inbox(source.who).aside, ".aside-%s" % sources.sha(data)[:12])
         try:

@@ -192,7 +192,7 @@ import Testing
         ),
         ("- side", "a.jpg.yaml:1:1", "expected a mapping from the names of parameters to values, found a list"),
         ("side:\t4\n\tink: 5", "a.jpg.yaml:2:1", "indent with spaces, not with tabs"),
-        ("side: &a 4\nink: *a", "a.jpg.yaml:1:7", "anchors and aliases are not supported"),
+        ("side: &a 4\nink: *a", "a.jpg.yaml:2:6", "anchors and aliases are not supported"),
         ("side: 4\nside: 5", "a.jpg.yaml:2:1", "'side'"),
         ("most: 5", "a.jpg.yaml:1:1", "'limits' uses 'most' and is the same for all pictures"),
         ("words: [a]", "a.jpg.yaml:1:8", "'words' expects a text"),
@@ -203,9 +203,38 @@ import Testing
         #expect(found?.items.contains { $0.message.contains(words) } == true, "\(found as Any)")
     }
 
+    @Test func `a hostile sidecar is refused at once, in few words`() {
+        let levels = (1...9).map {
+            "\("abcdefghij".dropFirst($0).prefix(1)): &l\($0) [*l\($0 - 1), *l\($0 - 1), *l\($0 - 1)]"
+        }
+        let bomb = "a: &l0 [x, x, x, x, x, x, x, x, x]\n" + levels.joined(separator: "\n") + "\n? *l9\n: 1\n"
+        let many = "{" + (0..<6000).map { "k\($0): 1" }.joined(separator: ", ") + "}"
+        let anchors = (0..<4000).map { "k\($0): &a\($0) 1\n" }.joined()
+        for text in [
+            bomb, many, anchors, String(repeating: "[", count: 60_000), String(repeating: "- ", count: 30_000),
+        ] {
+            let start = SuspendingClock.now
+            let found = #expect(throws: Diagnostics.self) { try Self.file([("a.jpg.yaml", text)]) }
+            #expect((found?.excerpts?.utf8.count ?? 0) + (found.map { "\($0)" }?.utf8.count ?? 0) < 200_000)
+            #expect(.now - start < .seconds(20))
+        }
+    }
+
+    @Test(arguments: [("a/b {x}", "a-b {x}"), ("..", ".."), ("{hash:4}", "{hash:4}")])
+    func `a picture's own text is a part of one name`(value: String, name: String) throws {
+        let text = """
+            parameters: { words: { type: text, default: none } }
+            renditions: { a: { file: "x${words}/{stem}.png", save: { format: png } } }
+            """
+        let values = PictureValues(
+            sidecars: [Sidecar(name: "a", text: "words: \(Self.quoted(value))\n", origin: .sidecar)])
+        let file = try PipelineFile(text: text, file: "p.yaml", ofPicture: values, catalogue: .all)
+        #expect(file.renditions[0].template.parts.first == .literal("x\(name)/"))
+    }
+
     @Test(arguments: [
         ("Tom & <Jerry>", "\u{2068}Tom &amp; &lt;Jerry&gt;\u{2069}"),
-        ("{hash:8} {", "\u{2068}{hash:8} {\u{2069}"),
+        ("{hash:8} {", "\u{2068}{hash:8} {\u{2069}"), ("a} <b>{stem|b", "\u{2068}a} &lt;b&gt;{stem|b\u{2069}"),
         ("\u{301}\u{202E}</b>", "\u{2068}\u{301}&lt;/b&gt;\u{2069}"),
         ("\u{2}<b>\u{3}<i>", "\u{2068}&lt;b&gt;&lt;i&gt;\u{2069}"),
         ("two\nlines", "\u{2068}two lines\u{2069}"),
@@ -220,6 +249,14 @@ import Testing
             NamingFacts(source: SourceName(BytePath("a.jpg"))), dateTaken: nil, words: PictureWords())
         let filled = text.filled(fields, on: PixelSize(9, 9), isMarkup: true)
         #expect(filled.text == "<b>\u{2068}a\u{2069}</b> \(drawn)\u{2068}a\u{2069}", "\(filled)")
+        // So it is as the default of a field.
+        let other = Self.sides.replacing("${words}{stem}", with: "{title|<i>${words}</i>}")
+        let values = PictureValues(
+            sidecars: [Sidecar(name: "a", text: "words: \(Self.quoted(value))\n", origin: .sidecar)])
+        let fallback = try PipelineFile(text: other, file: "p.yaml", ofPicture: values, catalogue: .all)
+        #expect(
+            fallback.texts.first?.filled(fields, on: PixelSize(9, 9), isMarkup: true).text
+                == "<b>\u{2068}a\u{2069}</b> <i>\(drawn)</i>")
         // What is given by the user is the user's own.
         let given = try Self.file([], given: ["words": "<i>x</i>"])
         #expect(

@@ -113,7 +113,6 @@ struct PlannerTests {
         var scale = "1"
         var orientation = 1
         let beginning: Beginning
-        var sharing = Sharing.streamed
         var testDescription: String { "\(shared) \(stages) \(scale) \(orientation)" }
     }
 
@@ -124,38 +123,39 @@ struct PlannerTests {
             Holding(stages: ["rotate: { angle: 90 }"], beginning: .held),
             Holding(shared: ["rotate: { angle: 90 }"], beginning: .held),
             Holding(
-                stages: ["crop: { width: 10, height: 10 }", "resize: { size: 5 }"], scale: "[1, 2]", beginning: .held,
-                sharing: .held),
+                stages: ["crop: { width: 10, height: 10 }", "resize: { size: 5 }"], scale: "[1, 2]",
+                beginning: .upright(isHeld: true, then: .held)),
             Holding(
                 stages: ["crop: { width: 10, height: 10 }", "resize: { size: 5 }"], shared: ["inset: { all: 5 }"],
-                scale: "[1, 2]", beginning: .streamed, sharing: .held),
+                scale: "[1, 2]", beginning: .upright(isHeld: false, then: .held)),
             Holding(orientation: 2, beginning: .streamed), Holding(orientation: 3, beginning: .held),
             Holding(orientation: 6, beginning: .held),
             // What every rendition scales first is scaled while it is loaded, and turned when it is small.
-            Holding(stages: ["resize: { size: 10 }"], beginning: .scaled, sharing: .scaled),
-            Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", beginning: .scaled, sharing: .scaled),
+            Holding(stages: ["resize: { size: 10 }"], beginning: .scaled),
+            Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", beginning: .scaled),
             Holding(
-                stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]", beginning: .streamed,
-                sharing: .scaled),
+                stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]",
+                beginning: .upright(isHeld: false, then: .scaled)),
             Holding(
-                stages: ["resize: { size: 10 }"], scale: "[1, 2]", orientation: 6, beginning: .scaled, sharing: .scaled),
+                stages: ["resize: { size: 10 }"], scale: "[1, 2]", orientation: 6, beginning: .scaled),
             Holding(
-                stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], orientation: 6, beginning: .held,
-                sharing: .scaled),
+                stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], orientation: 6,
+                beginning: .upright(isHeld: true, then: .scaled)),
             Holding(
-                stages: ["resize: { size: 10, kernel: nearest }"], scale: "[1, 2]", beginning: .held, sharing: .held),
+                stages: ["resize: { size: 10, kernel: nearest }"], scale: "[1, 2]",
+                beginning: .upright(isHeld: true, then: .held)),
         ])
     func `the decoded picture is held only where rows are needed again or out of order`(item: Holding) throws {
         let source = SourceFacts(format: .png, size: PixelSize(60, 40), orientation: item.orientation)
         let plan = try plan(onePipeline(item.stages, shared: item.shared, scale: item.scale), source)
         #expect(plan.load.beginning == item.beginning)
-        #expect(plan.sharing == item.sharing)
     }
 
     @Test
     func `an animation is held, since frames are cut out of one tall picture`() throws {
-        #expect(try plan(onePipeline([], save: "{ format: webp }"), .gif(40, 30, frames: 2)).load.beginning == .held)
-        #expect(try plan(onePipeline([], save: "{ format: png }"), .gif(40, 30, frames: 2)).load.beginning != .held)
+        #expect(try plan(onePipeline([], save: "{ format: webp }"), .gif(40, 30, frames: 2)).load.beginning.isHeld)
+        #expect(
+            try plan(onePipeline([], save: "{ format: png }"), .gif(40, 30, frames: 2)).load.beginning.isHeld == false)
     }
 
     // MARK: - Warnings

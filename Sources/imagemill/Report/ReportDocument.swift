@@ -86,6 +86,7 @@ struct ReportDocument {
         let renditions: [Rendition]
         let warnings: [Problem]
         let error: Problem?
+        let parameters: [ParameterSetting]?
         let attempt: Int?
         let started: String
         let milliseconds: Times
@@ -102,7 +103,7 @@ struct ReportDocument {
         }
 
         private enum CodingKeys: String, CodingKey {
-            case status, pipeline, inbox, source, renditions, warnings, error, attempt, started, milliseconds, engine
+            case status, pipeline, inbox, source, renditions, warnings, error, parameters, attempt, started, milliseconds, engine
         }
     }
 

@@ -117,6 +117,7 @@ struct ReportPage {
             started: entry.started, attempt: entry.attempt ?? 1,
             times: [entry.milliseconds.wait, entry.milliseconds.render, entry.milliseconds.publish], error: entry.error,
             warnings: entry.warnings,
+            parameters: (entry.parameters ?? []).filter { $0.origin != .pipeline },
             archive: place.archive?.text,
             renditions: entry.renditions.map { rendition in
                 Rendition(
@@ -153,6 +154,8 @@ struct ReportPage {
         let times: [Int]
         let error: ReportDocument.Entry.Problem?
         let warnings: [ReportDocument.Entry.Problem]
+        /// Those whose values are not the pipeline's own.
+        let parameters: [ParameterSetting]
         let archive: String?
         let renditions: [Rendition]
     }

@@ -323,6 +323,7 @@ function open(row) {
     ...(row.error && row.error.detail ? [make('p', { class: 'hint' }, visible(row.error.detail))] : []),
     ...(row.error && report.remedies[row.error.code] ? [make('p', {}, report.remedies[row.error.code])] : []),
     ...(row.error ? [make('p', {}, row.error.retryable ? 'Trying again can help.' : 'Trying again does not help as long as the file is the same.')] : []),
+    ...row.parameters.map(one => make('p', { class: 'hint' }, visible(`${one.name}: ${one.value} (${one.origin})`))),
     ...row.warnings.map(one => make('p', { class: 's-warned' }, `${visible(one.code)}: ${visible(one.message)}`)),
     ...(row.renditions.length ? [comparison(row), renditions(row)] : []));
   dialog.showModal();

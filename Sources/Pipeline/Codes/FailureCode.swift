@@ -220,7 +220,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             "Change what the warning names, or set it to `warn` in `policy`\(place == .millFile ? "" : " or with `--policy`")."
         case .requirementNotMet: "Give it a picture that fits, or change `require` in the pipeline."
         case .badParameters:
-            "Correct the value where the message says that it is: in the picture's metadata, in its sidecar, or in `_imagemill.yaml` of its folder."
+            "Change the value where the message says that it is: in the picture's metadata, its sidecar, or `_imagemill.yaml` of its folder."
         case .timedOut:
             raise("max-time", "max-cpu-time")
         case .workerCrashed: "Keep the file, and please report it; the other pictures are not affected."

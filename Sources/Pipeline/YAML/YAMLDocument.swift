@@ -29,11 +29,11 @@ func readYAML(_ text: String, need: String = "renditions") -> (root: YAMLNode?, 
 
 /// Finds aliases before a text is composed: a few of them, within each other, would take the composer for ever.
 private enum AliasSearch {
-    /// The first alias that has its anchor before it. Words that only look like a pair of these, within a text, are
+    /// The anchor of the first alias that has one before it. Words that only look like a pair of these, within a text, are
     /// taken for one.
     static func first(in text: String) -> Diagnostic? {
         guard text.utf8.contains(UInt8(ascii: "&")), text.utf8.contains(UInt8(ascii: "*")) else { return nil }
-        var anchors: Set<Substring> = []
+        var anchors: [Substring: Position] = [:]
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             var before: Character = " "
             for place in line.indices {
@@ -43,11 +43,10 @@ private enum AliasSearch {
                 let name = line[line.index(after: place)...].prefix { !$0.isWhitespace && !"[]{},".contains($0) }
                 if name.isEmpty { continue }
                 if sign == "&" {
-                    anchors.insert(name)
-                } else if anchors.contains(name) {
-                    let column = line[..<place].unicodeScalars.count + 1
+                    anchors[name] = Position(line: index + 1, column: line[..<place].unicodeScalars.count + 1)
+                } else if let anchor = anchors[name] {
                     return Diagnostic(
-                        Position(line: index + 1, column: column),
+                        anchor,
                         "anchors and aliases are not supported (found '\(name.prefix(80))'); write the value out where it is needed"
                     )
                 }

@@ -103,7 +103,8 @@ struct ReportDocument {
         }
 
         private enum CodingKeys: String, CodingKey {
-            case status, pipeline, inbox, source, renditions, warnings, error, parameters, attempt, started, milliseconds, engine
+            case status, pipeline, inbox, source, renditions, warnings, error, parameters, attempt, started,
+                milliseconds, engine
         }
     }
 

@@ -192,7 +192,7 @@ import Testing
         ),
         ("- side", "a.jpg.yaml:1:1", "expected a mapping from the names of parameters to values, found a list"),
         ("side:\t4\n\tink: 5", "a.jpg.yaml:2:1", "indent with spaces, not with tabs"),
-        ("side: &a 4\nink: *a", "a.jpg.yaml:2:6", "anchors and aliases are not supported"),
+        ("side: &a 4\nink: *a", "a.jpg.yaml:1:7", "anchors and aliases are not supported"),
         ("side: 4\nside: 5", "a.jpg.yaml:2:1", "'side'"),
         ("most: 5", "a.jpg.yaml:1:1", "'limits' uses 'most' and is the same for all pictures"),
         ("words: [a]", "a.jpg.yaml:1:8", "'words' expects a text"),

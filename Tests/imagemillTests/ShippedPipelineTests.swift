@@ -101,10 +101,24 @@ import Testing
         let runner = try CommandRunner()
         for page in pages {
             guard let text = try? Checkout.text(page) else { continue }
+            var pipelines: [String] = []
             for (index, block) in yamlBlocks(in: text).enumerated() where !block.contains("inboxes:") {
+                guard block.contains("renditions:") else {
+                    // A sidecar is for one of the pipelines before it.
+                    try runner.folder.write(block, to: "a.jpg.yaml")
+                    var errors: [String] = []
+                    for pipeline in pipelines {
+                        let result = try await runner.run("check", pipeline, "a.jpg.yaml")
+                        if result.exit != 0 { errors.append(result.errors) }
+                    }
+                    #expect(errors.count < pipelines.count, "block \(index + 1) of \(page): \(errors)")
+                    continue
+                }
                 try await runner.assets(of: block)
-                try runner.folder.write(block, to: "block.yaml")
-                let result = try await runner.run("check", "block.yaml")
+                let name = "block\(index).yaml"
+                pipelines.append(name)
+                try runner.folder.write(block, to: name)
+                let result = try await runner.run("check", name)
                 #expect(result.exit == 0, "block \(index + 1) of \(page): \(result.errors)")
             }
         }

@@ -73,7 +73,7 @@ package struct Diagnostics: Error, Equatable, CustomStringConvertible {
         guard lines.indices.contains(item.position.line - 1) else { return nil }
         let line = lines[item.position.line - 1].unicodeScalars
         guard !line.isEmpty else { return nil }
-        // Of a long line, what is around the place.
+        // A long line is cut around the place.
         let start = max(0, item.position.column - Self.shownBefore)
         let shown = line.dropFirst(start).prefix(Self.mostShown)
         let (head, tail) = (start > 0 ? "…" : "", shown.endIndex < line.endIndex ? "…" : "")

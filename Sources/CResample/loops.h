@@ -75,6 +75,7 @@ JOIN(1, 16, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
 JOIN(2, 16, 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29)
 JOIN(3, 15, 0, 1, 2, 6, 7, 8, 12, 13, 14, 18, 19, 20, 24, 25, 26, 30)
 JOIN(4, 16, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
+JOIN(5, 15, 0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 20, 21, 22, 23, 24, 25)
 
 TARGET static void NAME(mean_rows)(
     const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels, float *out)
@@ -87,7 +88,7 @@ TARGET static void NAME(mean_rows)(
         store(sums + i, sum * share);
     }
     const int whole = pixels / shrink, rest = pixels % shrink;
-    float last[4] = {0};
+    float last[5] = {0};
     for (int x = whole * shrink; x < pixels; x++)
         for (int b = 0; b < bands; b++) last[b] += sums[x * bands + b];
     for (int left = shrink / 2; left > 0; left /= 2) {
@@ -95,7 +96,8 @@ TARGET static void NAME(mean_rows)(
         case 1: NAME(join_1)(sums, whole * left); break;
         case 2: NAME(join_2)(sums, whole * left); break;
         case 3: NAME(join_3)(sums, whole * left); break;
-        default: NAME(join_4)(sums, whole * left); break;
+        case 4: NAME(join_4)(sums, whole * left); break;
+        default: NAME(join_5)(sums, whole * left); break;
         }
     }
     memcpy(out, sums, (size_t) (whole * bands) * sizeof(float));

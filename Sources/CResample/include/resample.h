@@ -42,7 +42,7 @@ void cresample_sum_rows(
 
 // Means of shrink × shrink pixels: of 1 to `shrink` rows, and of fewer columns for the last one if there are no more.
 // - shrink: 2, 4 or 8.
-// - pixels: in each row, of 1 to 4 bands; at most CRESAMPLE_MEANS floats.
+// - pixels: in each row, of 1 to 5 bands; at most CRESAMPLE_MEANS floats.
 // - out: gets one mean for each `shrink` pixels, rounded up; not one of the rows.
 void cresample_mean_rows(
     CInstructions use, const float *rows, size_t stride, int row_count, int shrink, int bands, int pixels,

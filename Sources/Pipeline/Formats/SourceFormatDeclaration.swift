@@ -1,4 +1,4 @@
-// The declaration of a source format. The target Engine adds the decoder.
+// The declaration of a source format. The target Render adds the decoder.
 
 /// A format that pictures are read from: how its files are recognized, who reads their structure, and what its decoder
 /// does.

@@ -56,7 +56,7 @@ extension Beginning {
     /// - Parameter own: its stages for each rendition that joins the set itself.
     init(member source: SourceFacts, shared: [PlannedStage], own: [[PlannedStage]]) {
         let firsts = shared.first.map { [$0] } ?? own.compactMap(\.first)
-        let isReadAgain = own.filter { !$0.isEmpty }.count > 1
+        let isReadAgain = shared.isEmpty && own.filter { !$0.isEmpty }.count > 1
         self = .upright(
             isHeld: source.isReadOutOfOrder || isReadAgain || firsts.contains { !$0.plan.isStreaming }, then: .streamed)
     }

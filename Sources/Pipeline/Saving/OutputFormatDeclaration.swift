@@ -1,4 +1,4 @@
-// The declaration of an output format. The target Engine adds the encoder.
+// The declaration of an output format. The target Render adds the encoder.
 
 /// A format that renditions are saved in: its facts, and as a value its own options, which its initialiser reads.
 package protocol OutputFormatDeclaration: ParameterGroup {

@@ -136,7 +136,7 @@ struct RowLayout {
     /// The numbers of a row in parts that a strip has room for.
     func parts(ofWidth width: Int) -> some Sequence<Range<Int>> {
         let count = width * bands
-        // Whole pixels and whole vectors, also of five bands, which are never averaged.
+        // Whole pixels, whole means and whole vectors, also of five bands.
         let part = bands == 5 ? Strip.width / 80 * 80 : Strip.width
         return stride(from: 0, to: count, by: part).lazy.map { $0..<min(count, $0 + part) }
     }

@@ -382,6 +382,27 @@ import Vips
         #expect(zip(colour, expected).allSatisfy { abs($0 - $1) <= 6 }, "\(colour)")
     }
 
+    @Test func `a small rendition of kept CMYK with alpha is what it is alone`() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.jpg", as: "jpegsave_target", [("Q", 90)]) {
+            try picture().embed(x: 0, y: 0, width: 800, height: 600, background: [20, 120, 220])
+                .iccTransform(to: .cmyk, input: .srgb)
+        }
+        func pipeline(_ widths: [Int]) -> String {
+            let renditions = widths.map {
+                "  w\($0): { file: \"{rendition}.tif\", stages: [ { resize: { width: \($0) } } ], save: { format: tiff } }\n"
+            }
+            return "profile: keep\nstages: [ { opacity: { alpha: 0.5 } } ]\nrenditions:\n" + renditions.joined()
+        }
+        try runner.folder.write(pipeline([700, 83]), to: "both.yaml")
+        try runner.folder.write(pipeline([83]), to: "alone.yaml")
+        for name in ["both", "alone"] {
+            let result = try await runner.run("run", "\(name).yaml", "in", "-o", name)
+            #expect(result.exit == 0, "\(result.errors)")
+        }
+        #expect(try runner.bytes("both/w83.tif") == runner.bytes("alone/w83.tif"))
+    }
+
     @Test func `a kept profile stays in the file, and colours are drawn in it`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: .p3, input: .srgb) }

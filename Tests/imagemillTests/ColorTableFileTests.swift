@@ -73,11 +73,11 @@ import Vips
             "(echo LUT_3D_SIZE 17; yes 0 0 0) | head -c 80M > looks/film.cube",
             "line 4915: more than the 4913 lines of three numbers that its size says"
         ),
-        ("mkfifo looks/film.cube", "expected a .cube file, found a folder, a pipe or a device"),
-        ("mkdir looks/film.cube", "expected a .cube file, found a folder, a pipe or a device"),
-        ("ln -s /dev/zero looks/film.cube", "expected a .cube file, found a folder, a pipe or a device"),
+        ("mkfifo looks/film.cube", "expected a file, found a folder, a link, a pipe, a socket or a device"),
+        ("mkdir looks/film.cube", "expected a file, found a folder, a link, a pipe, a socket or a device"),
+        ("ln -s /dev/zero looks/film.cube", "expected a file, found a folder, a link, a pipe, a socket or a device"),
         ("cp in/a.png looks/film.cube", "line 1: expected a keyword of a .cube file or three numbers, found '?PNG'"),
-        ("true", "cannot open 'looks/film.cube': No such file or directory"),
+        ("true", "cannot find the file: No such file or directory"),
     ]
 
     @Test(arguments: bad)

@@ -1,6 +1,17 @@
 package import Pipeline
 import System
 
+/// Whether an inbox takes sidecars.
+package enum SidecarRule: Sendable {
+    /// Its pipeline has no parameters.
+    case none
+    case optional
+    case required
+
+    /// Whether there may be any.
+    var takes: Bool { self != .none }
+}
+
 /// The settings of an inbox's watcher.
 package struct WatchSettings: Sendable {
     /// The inbox's name, by which the queue knows it.

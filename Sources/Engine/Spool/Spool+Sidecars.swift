@@ -3,17 +3,6 @@ import Glibc
 import Pipeline
 import System
 
-/// Whether an inbox takes sidecars.
-package enum SidecarRule: Sendable {
-    /// Its pipeline has no parameters.
-    case none
-    case optional
-    case required
-
-    /// Whether there may be any.
-    var takes: Bool { self != .none }
-}
-
 extension Spool {
     /// The sidecar in a job's folder.
     static let sidecar = BytePath("sidecar")

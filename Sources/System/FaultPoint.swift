@@ -9,7 +9,7 @@ package enum FaultPoint: CaseIterable, Sendable {
     case afterWorkerStart, afterDecode, afterTargetWrite, afterTargetSync
     case afterNamesRecord, afterReportWrite, afterContentsRecord, betweenRenames, afterLastRename, afterReportRename
     case afterOutcomeRecord, afterFailureNote, beforeSourceCommit, afterSourceCommit, afterFolderSync, afterFinishRecord
-    case betweenSourceAndSidecar, afterSourceRemoval, afterJournalLine
+    case betweenSourceAndSidecar, afterJournalLine
     case duringRecovery
 
     #if DEBUG

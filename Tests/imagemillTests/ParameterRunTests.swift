@@ -244,7 +244,7 @@ import Testing
         try drop.makeFolder("in")
         try drop.drop("a.jpg.yaml", Array("side: 8\n".utf8))
         try drop.drop("a.jpg", try await SamplePicture.noise(width: 40, height: 30))
-        let fault = originals == "move" ? "between-source-and-sidecar:1:kill" : "after-source-removal:1:kill"
+        let fault = "between-source-and-sidecar:1:kill"
         _ = try await drop.runner.shell("IMAGEMILL_FAULT=\(fault) \"$IMAGEMILL\" watch mill.yaml")
         #expect(drop.runner.exists("out/a.png"), "it was killed too early")
         let watch = try await drop.start()

@@ -47,7 +47,7 @@ extension Spool {
             let isRendered = opened(job.id)?[BytePath([])].map { $0 == source.version } ?? isOriginal
             guard isRendered else { return try moveToDone(job, from: folder) + synced }
             try folder.remove(Self.source)
-            try FaultPoint.pass(.afterSourceRemoval)
+            try FaultPoint.pass(.betweenSourceAndSidecar)
             try folder.remove(Self.sidecar)
         }
         try discard(job.id, in: folder, of: work)

@@ -51,7 +51,7 @@ extension DrawnPipeline {
     func withParameters(isSet: Bool, _ random: inout SeededGenerator) -> DrawnParameters? {
         var changed = self
         var drawn = DrawnParameters(pipeline: "")
-        var declared: [Written.Entry] = []
+        var (declared, values): ([Written.Entry], [Written]) = ([], [])
         let open = written.leaves.filter(Self.isOpen)
         // Those that could have another value show where it comes from.
         let telling = open.filter { !others(for: $0.value, at: $0.way).isEmpty }
@@ -71,6 +71,7 @@ extension DrawnPipeline {
                         Written.Entry(key: "type", value: .plain(isNumber ? "number" : "text")),
                         Written.Entry(key: "default", value: fallback),
                     ])))
+            values.append(value)
             let line = "\(name): \(value.yaml)\n"
             switch origin {
             case "set": drawn.options += ["--set", "\(name)=\(value.word ?? "")"]
@@ -83,6 +84,15 @@ extension DrawnPipeline {
         }
         guard !declared.isEmpty else { return nil }
         changed.written["parameters"] = .mapping(declared)
+        // All defaults together need not make a pipeline, such as two equal widths.
+        if changed.file == nil {
+            changed.written["parameters"] = .mapping(
+                zip(declared, values).map { entry, value in
+                    var entry = entry
+                    entry.value["default"] = value
+                    return entry
+                })
+        }
         drawn.pipeline = changed.text
         return drawn
     }

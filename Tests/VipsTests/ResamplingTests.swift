@@ -247,6 +247,7 @@ import Testing
     @Test(arguments: 1...5)
     func `means are those of the pixels that there are, with the same bits by all instructions`(bands: Int) {
         let stride = paddedLength(Int(CRESAMPLE_MEANS))
+        let most = min(96, Int(CRESAMPLE_MEANS) / bands)
         var state: UInt32 = 99
         let rows = (0..<8 * stride).map { _ in
             state = state &* 1_664_525 &+ 1_013_904_223
@@ -254,7 +255,7 @@ import Testing
         }
         for shrink in [2, 4, 8] {
             for (pixels, count) in [
-                (1, 1), (1, shrink), (shrink, shrink), (96, shrink), (45, shrink - 1), (67, shrink),
+                (1, 1), (1, shrink), (shrink, shrink), (most, shrink), (45, shrink - 1), (67, shrink),
             ] {
                 let width = (pixels + shrink - 1) / shrink
                 let results = sets.map { set in

@@ -382,7 +382,7 @@ import Vips
         #expect(zip(colour, expected).allSatisfy { abs($0 - $1) <= 6 }, "\(colour)")
     }
 
-    @Test func `a small rendition of kept CMYK with alpha is what it is alone`() async throws {
+    @Test func `a small rendition of kept CMYK with alpha is much as it is alone`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/a.jpg", as: "jpegsave_target", [("Q", 90)]) {
             try picture().embed(x: 0, y: 0, width: 800, height: 600, background: [20, 120, 220])
@@ -400,7 +400,14 @@ import Vips
             let result = try await runner.run("run", "\(name).yaml", "in", "-o", name)
             #expect(result.exit == 0, "\(result.errors)")
         }
-        #expect(try runner.bytes("both/w83.tif") == runner.bytes("alone/w83.tif"))
+        var pixels: [[Int]] = []
+        for name in ["both", "alone"] {
+            pixels.append(
+                try await runner.inspect("\(name)/w83.tif", by: "tiffload_source") { try $0.pixels().map { Int($0) } })
+        }
+        // Alone, the decoder has shrunk it.
+        let difference = zip(pixels[0], pixels[1]).map { abs($0 - $1) }.reduce(0, +)
+        #expect(pixels[0].count == pixels[1].count && difference < 2 * pixels[0].count, "\(difference)")
     }
 
     @Test func `a kept profile stays in the file, and colours are drawn in it`() async throws {

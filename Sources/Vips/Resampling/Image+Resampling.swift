@@ -17,6 +17,10 @@ package struct ResamplingTarget: Sendable {
         self.kernel = kernel
         self.shrink = shrink
     }
+
+    fileprivate func averaging(atMost most: Int) -> ResamplingTarget {
+        ResamplingTarget(width: width, height: height, kernel: kernel, shrink: min(shrink, most))
+    }
 }
 
 extension Image {
@@ -31,12 +35,17 @@ extension Image {
     /// - Parameter shrink: 1, 2, 4 or 8.
     package func averaged(by shrink: Int) throws(VipsError) -> Image {
         guard shrink > 1 else { return self }
+        if shrink > mostAveraged { return try averaged(by: mostAveraged).averaged(by: shrink / mostAveraged) }
         // The linear filter leaves a picture of the same size as it is.
         let target = ResamplingTarget(
             width: (width + shrink - 1) / shrink, height: (height + shrink - 1) / shrink, kernel: .linear,
             shrink: shrink)
         return try resampled(to: [target], extent: (Double(target.width * shrink), Double(target.height * shrink)))[0]
     }
+
+    /// By how much pixels are averaged at once: the means of five bands by 8 are no whole vectors in a strip. The filter
+    /// does the rest.
+    private var mostAveraged: Int { bands == 5 ? 4 : 8 }
 
     /// Scales to several sizes at once, while the rows are read a single time. Each comes out as it would alone.
     /// - Parameters:
@@ -54,6 +63,7 @@ extension Image {
         instructions: CInstructions
     ) throws(VipsError) -> [Image] {
         precondition(height % frames == 0, "the frames are not of one size")
+        let targets = targets.map { $0.averaging(atMost: mostAveraged) }
         let takesWholePixels = targets.allSatisfy { $0.kernel == .nearest }
         let layout = try RowLayout(self, weighsAlpha: hasAlpha && !takesWholePixels, instructions)
         let frameHeight = height / frames

@@ -71,7 +71,7 @@ package struct UploadSigns: Equatable, Sendable {
     }
 }
 
-/// What a look has found of a picture's sidecar.
+/// The state of a picture's sidecar at a look.
 package enum SidecarSign: Equatable, Sendable {
     /// Its inbox takes none.
     case none

@@ -246,7 +246,7 @@ package final class JobRunner {
         return true
     }
 
-    /// What makes two sources of an inbox the same: their bytes, and the values that they have for parameters.
+    /// A digest that is equal for two sources of an inbox with the same bytes and the same sidecars.
     private func contents(_ digest: String, of attempt: Attempt) throws -> String {
         if attempt.route.render.pipeline.file.settings.isEmpty { return digest }
         let source = attempt.work.source

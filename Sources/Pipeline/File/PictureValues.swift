@@ -1,4 +1,4 @@
-// What one picture has for the parameters of its pipeline: in its metadata, in its folder, and in a file of its own.
+// The values of one picture for the parameters of its pipeline: of its metadata, its folder, and a file of its own.
 
 /// A file with values for parameters, a mapping of names to values: `photo.jpg.yaml` beside `photo.jpg`, or
 /// `_imagemill.yaml` for all pictures in its folder and below.

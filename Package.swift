@@ -35,18 +35,21 @@ let package = Package(
         .target(
             name: "CWebP", dependencies: ["CInstructions"],
             linkerSettings: [.linkedLibrary("webp"), .linkedLibrary("webpdemux")]),
-        .target(name: "Vips", dependencies: ["CLinux", "CResample", "CVips"], swiftSettings: settings),
-        .target(name: "Pipeline", dependencies: [.product(name: "Yams", package: "Yams")], swiftSettings: settings),
+        .target(name: "Kernels", swiftSettings: settings),
+        .target(name: "Vips", dependencies: ["CLinux", "CResample", "CVips", "Kernels"], swiftSettings: settings),
+        .target(
+            name: "Pipeline", dependencies: ["Kernels", .product(name: "Yams", package: "Yams")],
+            swiftSettings: settings),
         .target(name: "Typesetting", dependencies: ["CPango"], swiftSettings: settings),
-        .target(name: "Stages", dependencies: ["Pipeline", "Typesetting", "Vips"], swiftSettings: settings),
+        .target(name: "Stages", dependencies: ["Kernels", "Pipeline", "Typesetting", "Vips"], swiftSettings: settings),
         .target(
             name: "System", dependencies: ["CCrypto", "CDeflate", "CLinux", "Pipeline"], swiftSettings: settings),
         .target(name: "Messages", dependencies: ["CLinux", "Pipeline", "System"], swiftSettings: settings),
         .target(
             name: "Render",
             dependencies: [
-                "CDeflate", "CJPEG", "CLinux", "CPNGFilter", "CWebP", "Messages", "Pipeline", "Stages", "System",
-                "Typesetting", "Vips",
+                "CDeflate", "CJPEG", "CLinux", "CPNGFilter", "CWebP", "Kernels", "Messages", "Pipeline", "Stages",
+                "System", "Typesetting", "Vips",
             ],
             swiftSettings: settings
         ),
@@ -76,10 +79,12 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["System", "Vips"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "VipsTests", dependencies: ["CResample", "CVips", "Vips", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "Stages"], swiftSettings: settings),
+            name: "VipsTests", dependencies: ["CResample", "CVips", "Kernels", "Vips", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "StagesTests", dependencies: ["Stages", "TestSupport", "Typesetting"], swiftSettings: settings),
+            name: "PipelineTests", dependencies: ["Kernels", "Pipeline", "Stages"], swiftSettings: settings),
+        .testTarget(
+            name: "StagesTests", dependencies: ["Kernels", "Stages", "TestSupport", "Typesetting"],
+            swiftSettings: settings),
         .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "RenderTests",

@@ -26,25 +26,32 @@ enum Loader {
         return facts
     }
 
+    /// What is read of a file.
+    struct Part {
+        /// From 1; nil for the first.
+        var page: Int?
+        /// The decoder delivers one pixel for so many along a side.
+        var shrink = 1
+        /// How many times as wide and high as its own size a vector picture is drawn.
+        var factor = 1.0
+        /// All frames of an animation below each other, instead of the first picture of the file.
+        var allFrames = false
+    }
+
     /// Opens a picture for decoding. Rows come once, from top to bottom.
-    /// - Parameters:
-    ///   - page: from 1; nil for the first.
-    ///   - factor: how many times as wide and high as its own size a vector picture is drawn.
-    ///   - allFrames: all frames of an animation below each other, instead of the first picture of the file.
     /// - Returns: also how many bands of the file it lacks.
     /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
     static func open(
-        _ file: OpenFile, format: SourceFormat, page: Int? = nil, shrink: Int, factor: Double = 1, allFrames: Bool,
-        tolerance: Tolerance
+        _ file: OpenFile, format: SourceFormat, _ part: Part = Part(), tolerance: Tolerance = .nothing
     ) throws -> (picture: Picture, droppedBands: Int) {
         var arguments: [(String, Argument)] = [
             ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
             ("fail_on", .string(tolerance == .truncated ? "none" : "error")),
         ]
-        if let page, page > 1 { arguments.append(("page", .int(page - 1))) }
-        arguments += format.decoder.options(shrink: shrink, factor: factor, allFrames: allFrames)
+        if let page = part.page, page > 1 { arguments.append(("page", .int(page - 1))) }
+        arguments += format.decoder.options(shrink: part.shrink, factor: part.factor, allFrames: part.allFrames)
         let opened = try Operation(format.decoder.operation, arguments).image()
-        let corrected = try format.decoder.corrected(opened, of: file, page: page ?? 1, tolerance: tolerance)
+        let corrected = try format.decoder.corrected(opened, of: file, page: part.page ?? 1, tolerance: tolerance)
         return (try Picture(decoded: corrected), opened.bands - corrected.bands)
     }
 

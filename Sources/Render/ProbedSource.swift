@@ -24,12 +24,10 @@ final class ProbedSource {
         let structure = format.declaration.structure
         let refusal = try file.structureForDecoding { try? structure.refusal(of: page ?? 1, in: $0) }
         if let refusal { throw refusal }
-        var (picture, dropped) = try Loader.open(
-            file, format: format, shrink: 1, allFrames: page == nil, tolerance: .nothing)
+        var (picture, dropped) = try Loader.open(file, format: format, Loader.Part(allFrames: page == nil))
         var facts = Loader.facts(of: format, picture, droppedBands: dropped)
         if let page, page <= facts.frames {
-            (picture, dropped) = try Loader.open(
-                file, format: format, page: page, shrink: 1, allFrames: false, tolerance: .nothing)
+            (picture, dropped) = try Loader.open(file, format: format, Loader.Part(page: page))
             let count = facts.frames
             facts = Loader.facts(of: format, picture, droppedBands: dropped)
             (facts.frames, facts.page) = (count, page)
@@ -92,8 +90,10 @@ final class ProbedSource {
     ) throws -> Picture {
         unread = nil
         let picture = try Loader.open(
-            file, format: facts.format, page: facts.page, shrink: shrink, factor: factor ?? 1 / Double(shrink),
-            allFrames: allFrames, tolerance: lacksEnd(tolerating: tolerance) ? .truncated : .nothing
+            file, format: facts.format,
+            Loader.Part(
+                page: facts.page, shrink: shrink, factor: factor ?? 1 / Double(shrink), allFrames: allFrames),
+            tolerance: lacksEnd(tolerating: tolerance) ? .truncated : .nothing
         ).picture
         if facts.format.decoder.leavesMessages { _ = VipsLibrary.takeErrors() }
         return picture
@@ -117,8 +117,10 @@ final class ProbedSource {
     }
 
     /// Reads the rows of a picture as they are decoded.
-    func fallingBack<Value>(_ opened: Picture, shrink: Int, _ read: (Picture) throws -> Value) throws -> Value {
-        let decoded = try decoded(opened, shrink: shrink, .scaled)
+    func fallingBack<Value>(
+        _ opened: Picture, shrink: Int, _ beginning: Beginning, _ read: (Picture) throws -> Value
+    ) throws -> Value {
+        let decoded = try decoded(opened, shrink: shrink, beginning)
         guard facts.format.decoder.findsFaultsLate, decoded.image !== opened.image else { return try read(decoded) }
         do {
             return try read(decoded)

@@ -10,7 +10,7 @@ extension Renderer {
         _ rendition: RenditionPlan, from start: Frames, resized: Bool, _ metadata: SourceMetadata, to output: OpenFile
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
         // Turned once: encoders that take a whole picture, and stages that read rows twice, would turn it for each use.
-        let start = plan.load.turnsLate(plan.source) ? try start.map { try $0.inMemory() } : start
+        let start = plan.load.beginning.isTurnedLate ? try start.map { try $0.inMemory() } : start
         var frames = try run(rendition.steps, on: start, context, resized: resized)
         let save = rendition.rendition.save
         let encoder = save.encoder

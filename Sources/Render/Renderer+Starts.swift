@@ -1,5 +1,6 @@
 // The picture that each rendition begins with: the source decoded, turned upright, in the colors that stages work in,
 // and after the shared stages.
+import Kernels
 import Pipeline
 import Stages
 import Vips
@@ -23,7 +24,7 @@ extension Renderer {
             return try starts(from: turned(decoded, timing), timing, sharing)
         case .scaled:
             // All rows are read before this returns. Whatever is wrong with them, libvips finds it again.
-            return try source.fallingBack(opened, shrink: plan.load.shrink) { decoded in
+            return try source.fallingBack(opened, shrink: plan.load.shrink, plan.load.beginning) { decoded in
                 let (converted, warnings) = try converted(decoded)
                 return (try scaledAtOnce(withoutFrames(converted), timing, isTurned: false), warnings)
             }
@@ -82,7 +83,7 @@ extension Renderer {
             let size = swapsSides ? scaling.size.transposed : scaling.size
             // Each is made of the pixels that it would get alone.
             return ResamplingTarget(
-                width: size.width, height: size.height, kernel: scaling.kernel.resampling,
+                width: size.width, height: size.height, kernel: scaling.kernel,
                 shrink: shrink / plan.load.shrink)
         }
         // The last pixel of a picture that is shrunk on load stands for what is left of the source, which may be less

@@ -76,8 +76,7 @@ package struct Border: Stage {
         if plan.output.hasAlpha { drawn = try drawn.addingAlpha() }
         if drawn.size != size {
             // An opaque border covers it; through another one nothing is to be seen.
-            drawn = try drawn.onCanvas(
-                size, at: plan.offset, background: Array(repeating: 0, count: drawn.image.bands))
+            drawn = try drawn.onCanvas(size, at: plan.offset)
         }
         let inner = Mask.coverage(of: size, box: plan.inner, PixelCorners(plan.innerRadius))
         let bordered = try drawn.painted(

@@ -85,7 +85,8 @@ package struct ContactSheet: SetStage {
         let colour = try first.componentsWithAlpha(of: plan.background)
         // Each cell has its room on the right and below; the sheet adds that on the left and above.
         let grid = first.with(try Image.arrayjoin(cells.map(\.image), across: plan.columns, background: colour))
-        let sheet = try grid.onCanvas(plan.output.size, at: PixelOffset(plan.spacing, plan.spacing), background: colour)
+        let sheet = try grid.onCanvas(
+            plan.output.size, at: PixelOffset(plan.spacing, plan.spacing), background: plan.background)
         return Frames([try sheet.inMemory()])
     }
 
@@ -93,11 +94,10 @@ package struct ContactSheet: SetStage {
     private func cell(of member: Picture, at place: Place, _ plan: Plan) throws -> Picture {
         let picture = try member.unified(to: plan.output.pixels).flattened(onto: plan.background)
         let size = PixelSize(plan.cell.width + plan.spacing, plan.cell.height + plan.labelHeight + plan.spacing)
-        let box = try picture.onCanvas(
-            size, at: place.offset, background: picture.componentsWithAlpha(of: plan.background))
+        let box = try picture.onCanvas(size, at: place.offset, background: plan.background)
         guard plan.labelHeight > 0,
             let text = try label.draw(
-                place.label, width: plan.cell.width, height: plan.labelHeight, on: box, in: plan.ink, plan.background)
+                place.label, in: PixelSize(plan.cell.width, plan.labelHeight), on: box, plan.ink, plan.background)
         else { return try box.inMemory() }
         let left = (plan.cell.width - text.picture.width) / 2
         return try box.inserting(text.picture, at: PixelOffset(left, plan.cell.height + text.top)).inMemory()

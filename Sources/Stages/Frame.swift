@@ -1,3 +1,4 @@
+import Kernels
 package import Pipeline
 import Vips
 
@@ -198,29 +199,19 @@ extension Picture {
     fileprivate func background(_ kind: FrameBackground.OfPicture, of frame: PixelSize, sigma: Double) throws -> Picture
     {
         switch kind {
-        case .average: return try filled(mean(image), size: frame, hasAlpha: false)
+        case .average: return try filled(withAverageOf: image, size: frame)
         case .edge:
             let rows = [0, height - 1].map { PixelBox(PixelOffset(0, $0), PixelSize(width, 1)) }
             let columns = [0, width - 1].map { PixelBox(PixelOffset($0, 0), PixelSize(1, height)) }
             let edges = try rows.map { try cropped(to: $0).image } + columns.map { try cropped(to: $0).image.rot(.d90) }
             let line = try edges.dropFirst().reduce(edges[0]) { try $0.join($1, .horizontal) }
-            return try filled(mean(line), size: frame, hasAlpha: false)
+            return try filled(withAverageOf: line, size: frame)
         case .blur:
             let seen = ScalingMode.aspectFit.size(of: frame, in: size)
             let part = try cropped(to: PixelBox(Anchor.center.offset(of: seen, in: size), seen))
-            let flat = hasAlpha ? try part.flattened(onto: mean(image)) : part
-            let fill = try flat.scaled(to: frame)
+            let fill = try part.flattened(ontoAverageOf: image).scaled(to: frame)
             return sigma < 0.2 ? fill : try fill.with(fill.image.blurred(sigma: sigma))
         }
-    }
-
-    /// The average of pixels of this picture's format, weighed by their alpha; white if nothing is seen of them.
-    private func mean(_ pixels: Image) throws -> [Double] {
-        guard hasAlpha else { return try pixels.means() }
-        let means = try pixels.premultiply(maximumAlpha: white).means()
-        let alpha = means[means.count - 1] / white
-        guard alpha > 0 else { return try numbers(of: .white) }
-        return means.dropLast().map { min($0 / alpha, white) }
     }
 
     /// This picture on an opaque one of the same colors.

@@ -62,7 +62,6 @@ package struct Inset: Stage {
         let kept = try picture.promoted(to: plan.output.colour).cropped(to: plan.kept)
         guard let background = plan.background else { return kept }
         let drawn = plan.output.hasAlpha ? try kept.addingAlpha() : kept
-        return try drawn.onCanvas(
-            plan.output.size, at: plan.offset, background: drawn.componentsWithAlpha(of: background))
+        return try drawn.onCanvas(plan.output.size, at: plan.offset, background: background)
     }
 }

@@ -50,7 +50,7 @@ package struct Markup: Stage {
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let opaque = try picture.inEightBits().promoted(to: .rgb).flattened(onto: plan.paper)
-        let canvas = try opaque.onCanvas(size, at: offset, background: opaque.components(of: plan.background))
+        let canvas = try opaque.onCanvas(size, at: offset, background: plan.background)
         var raster = Raster(try canvas.image.pixels(), size)
         for line in lines {
             raster.stroke(line, color: Color(red: 0, green: 0, blue: 0, alpha: 0.55), width: line.width + 3)

@@ -1,3 +1,4 @@
+import Kernels
 package import Pipeline
 import Vips
 
@@ -66,10 +67,11 @@ package struct NineSlice: Stage {
             try height?.pixels(of: natural.height, scale: scale, "height", in: Self.name) ?? natural.height)
         let caps = try caps.pixels(of: natural, scale: scale, "cap-insets", in: Self.name)
         let unit = scale == 1 ? "pixels" : "pixels (\(writtenNumber(scale)) to a point)"
-        func check(_ first: Int, _ last: Int, of picture: Int, in result: Int, _ sides: String, _ extent: String)
-            throws(PlanFailure)
-        {
+        func check(
+            _ sides: String, _ first: Int, _ last: Int, _ extent: String, of lengths: (picture: Int, result: Int)
+        ) throws(PlanFailure) {
             let found = "the \(sides) caps of \(first) and \(last) \(unit)"
+            let (picture, result) = lengths
             guard first + last <= result else {
                 let message = "\(found) do not fit a result \(result) pixels \(extent)"
                 throw PlanFailure(.emptyResult, stage: Self.name, message)
@@ -79,8 +81,8 @@ package struct NineSlice: Stage {
                 throw PlanFailure(.emptyResult, stage: Self.name, message)
             }
         }
-        try check(caps.left, caps.right, of: natural.width, in: size.width, "leading and trailing", "wide")
-        try check(caps.top, caps.bottom, of: natural.height, in: size.height, "top and bottom", "high")
+        try check("leading and trailing", caps.left, caps.right, "wide", of: (natural.width, size.width))
+        try check("top and bottom", caps.top, caps.bottom, "high", of: (natural.height, size.height))
         let output = picture.drawn(at: size, width: width, height: height)
         return Plan(output: output, natural: natural, caps: caps, input: input.size)
     }

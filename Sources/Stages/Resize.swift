@@ -1,3 +1,4 @@
+import Kernels
 package import Pipeline
 
 /// Changes the picture's own size. Never pads, never cuts.

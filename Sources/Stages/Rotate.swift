@@ -99,7 +99,7 @@ package struct Rotate: Stage {
         let odx = newCentre.x - (cosine * oldCentre.x - sine * oldCentre.y)
         let ody = newCentre.y - (sine * oldCentre.x + cosine * oldCentre.y)
         return try image.affine(
-            matrix: [cosine, -sine, sine, cosine], odx: odx, ody: ody, width: size.width, height: size.height,
+            matrix: [cosine, -sine, sine, cosine], shift: (odx, ody), width: size.width, height: size.height,
             background: background)
     }
 }

@@ -1,3 +1,4 @@
+import Kernels
 package import Pipeline
 import Vips
 

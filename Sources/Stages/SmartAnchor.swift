@@ -15,7 +15,8 @@ extension Picture {
         let picture = try scaled(to: small).inMemory()
         let shown =
             picture.hasAlpha
-            ? try picture.image.flatten(background: picture.numbers(of: .white), maximumAlpha: white) : picture.image
+            ? try picture.image.flatten(background: picture.nearestNumbers(to: .white), maximumAlpha: white)
+            : picture.image
         let opaque = try Picture(shown, PixelFormat(pixels.colour, pixels.depth), profile: profile).inLibvipsNumbers
         let interesting: Interesting = anchor.kind == .entropy ? .entropy : .attention
         let corner = try opaque.colourspace(.srgb).smartcrop(

@@ -1,3 +1,4 @@
+import Kernels
 package import Pipeline
 
 /// Fills a frame by repeating the picture, as an app draws a pattern.

@@ -67,7 +67,8 @@ package struct Trim: Stage {
         if background == nil, let alpha = try picture.alpha, corner[corner.count - 1] <= threshold {
             return try alpha.findTrim(threshold: threshold, background: [0])
         }
-        let border = try background.map(picture.numbers(of:)) ?? Array(corner.prefix(picture.pixels.colour.bands))
+        let border =
+            try background.map(picture.nearestNumbers(to:)) ?? Array(corner.prefix(picture.pixels.colour.bands))
         // Seen on the border's own colour, what is transparent is border.
         let seen =
             picture.hasAlpha

@@ -1,3 +1,4 @@
+import Kernels
 package import Pipeline
 
 /// The visible part of content that is larger than its frame, as a scroll view shows it.

@@ -1,11 +1,12 @@
 // libvips' operations as this project uses them: one wrapper each, named as in libvips' manual, a few lines long.
 import CVips
+package import Kernels
 
 // Size and place.
 extension Image {
     /// Scales to an exact size in pixels.
     package func resize(
-        width newWidth: Int, height newHeight: Int, kernel: ResamplingKernel = .lanczos3
+        width newWidth: Int, height newHeight: Int, kernel: ScalingKernel = .lanczos3
     ) throws(VipsError) -> Image {
         let horizontal = Double(newWidth) / Double(width)
         let vertical = Double(newHeight) / Double(height)
@@ -48,19 +49,19 @@ extension Image {
         try call("rot", [("angle", .string(angle.rawValue))])
     }
 
-    /// Maps by a matrix [a b c d]: output = matrix × input + (odx, ody), cut to `width` × `height` from the origin.
+    /// Maps by a matrix [a b c d]: output = matrix × input + shift, cut to `width` × `height` from the origin.
     package func affine(
-        matrix: [Double], odx: Double, ody: Double, width: Int, height: Int, background: [Double]
+        matrix: [Double], shift: (x: Double, y: Double), width: Int, height: Int, background: [Double]
     ) throws(VipsError) -> Image {
         let interpolation: [(String, Argument)] = [
             ("matrix", .doubles(matrix)), ("oarea", .ints([0, 0, width, height])),
         ]
-        let shift: [(String, Argument)] = [("odx", .double(odx)), ("ody", .double(ody))]
+        let moved: [(String, Argument)] = [("odx", .double(shift.x)), ("ody", .double(shift.y))]
         // premultiplied: the caller has done it, so that the background is in the same values as the picture.
         let edge: [(String, Argument)] = [
             ("extend", "background"), ("background", .doubles(background)), ("premultiplied", true),
         ]
-        return try call("affine", interpolation + shift + edge + [("interpolate", "bicubic")])
+        return try call("affine", interpolation + moved + edge + [("interpolate", "bicubic")])
     }
 
     /// Puts pictures of one size below each other.

@@ -48,7 +48,8 @@ import Vips
         let picture = try OpenFile.reading(BytePath(try await runner.picture("a.jpg")))
         let loss = #expect(throws: WorkerLoss.self) {
             try worker.ask(
-                .prepare(message), files: [picture], within: TimeBound(seconds: 30), cancellation: Cancellation())
+                WorkerQuestion(.prepare(message), files: [picture]), within: TimeBound(seconds: 30),
+                cancellation: Cancellation())
         }
         guard case .died(let how, let words) = loss else {
             Issue.record("the attacker did not come to its end: \(String(describing: loss))")
@@ -104,7 +105,7 @@ import Vips
                 executable: "/bin/sh",
                 arguments: ["-c", "LD_PRELOAD='\(library)' exec \"$0\" __worker", CommandRunner.executable]))
         let ask = { request in
-            try worker.ask(request, files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
+            try worker.ask(WorkerQuestion(request), within: TimeBound(seconds: 30), cancellation: Cancellation())
         }
         let message = PipelineMessage(
             id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [],
@@ -125,7 +126,7 @@ import Vips
     func `a worker that has tried a format becomes one of any kind`(format: SourceFormat) throws {
         let worker = try WorkerProcess(ProcessStarter(), WorkerCommand(executable: CommandRunner.executable))
         let ask = { request in
-            try worker.ask(request, files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
+            try worker.ask(WorkerQuestion(request), within: TimeBound(seconds: 30), cancellation: Cancellation())
         }
         #expect(try ask(.tryReading(format)).isReadable())
         let message = PipelineMessage(
@@ -148,7 +149,7 @@ import Vips
             id: 1, name: "p.yaml", text: "renditions: { a: { save: { format: png } } }", assets: [], kind: kind,
             limits: Limits())
         let ready = try worker.ask(
-            .prepare(message), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
+            WorkerQuestion(.prepare(message)), within: TimeBound(seconds: 30), cancellation: Cancellation())
         #expect(try ready.assets(for: message).isEmpty)
         let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>"
         let sources: [(SourceFormat, String)] = [
@@ -158,7 +159,8 @@ import Vips
         for (format, path) in sources {
             let source = try OpenFile.reading(BytePath(path))
             let reply = try worker.ask(
-                .probe(format), files: [source], within: TimeBound(seconds: 30), cancellation: Cancellation())
+                WorkerQuestion(.probe(format), files: [source]), within: TimeBound(seconds: 30),
+                cancellation: Cancellation())
             let failure = Result { try reply.facts(of: format) }.failure as? Failure
             #expect(
                 failure?.message
@@ -185,7 +187,8 @@ import Vips
                 id: 1, name: "p.yaml", text: text, assets: [asset], kind: kind, limits: Limits())
             let file = try OpenFile.reading(BytePath(runner.folder.path("a.jxl")))
             let checked = try worker.ask(
-                .prepare(message), files: [file], within: TimeBound(seconds: 30), cancellation: Cancellation())
+                WorkerQuestion(.prepare(message), files: [file]), within: TimeBound(seconds: 30),
+                cancellation: Cancellation())
             do {
                 return .assets(try checked.assets(for: message, saving: [.jxl]))
             } catch let bad as WorkerReply.BadAsset {
@@ -219,7 +222,7 @@ import Vips
     @Test func `a worker that has not been shut in yet looks at no picture`() throws {
         let worker = try WorkerProcess(ProcessStarter(), WorkerCommand(executable: CommandRunner.executable))
         let reply = try worker.ask(
-            .probe(.jpeg), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
+            WorkerQuestion(.probe(.jpeg)), within: TimeBound(seconds: 30), cancellation: Cancellation())
         let failure = #expect(throws: Failure.self) { try reply.facts(of: .jpeg) }
         #expect(failure?.message == "the worker was not given a pipeline")
     }

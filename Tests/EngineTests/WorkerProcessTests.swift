@@ -19,7 +19,8 @@ import Testing
     {
         let worker = try WorkerProcess(ProcessStarter(), command)
         let loss = #expect(throws: WorkerLoss.self) {
-            try worker.ask(.probe(.jpeg), files: [], within: TimeBound(seconds: seconds), cancellation: cancellation)
+            try worker.ask(
+                WorkerQuestion(.probe(.jpeg)), within: TimeBound(seconds: seconds), cancellation: cancellation)
         }
         #expect(isGone(worker), "the process still runs")
         return loss
@@ -69,7 +70,7 @@ import Testing
         let bound = TimeBound(limits, pixelSeconds: 0.1)
         let worker = try WorkerProcess(ProcessStarter(), shell("while :; do :; done"))
         let loss = #expect(throws: WorkerLoss.self) {
-            try worker.ask(.probe(.jpeg), files: [], within: bound, cancellation: Cancellation())
+            try worker.ask(WorkerQuestion(.probe(.jpeg)), within: bound, cancellation: Cancellation())
         }
         #expect(loss == .timedOut(bound.processorOverrun))
         #expect(isGone(worker), "the process still runs")
@@ -120,7 +121,7 @@ import Testing
             let start = SuspendingClock.now
             #expect(throws: isCancelled ? WorkerLoss.cancelled : .timedOut(TimeBound(seconds: 0.3).overrun)) {
                 try worker.ask(
-                    .prepare(message), files: [], within: TimeBound(seconds: isCancelled ? 20 : 0.3),
+                    WorkerQuestion(.prepare(message)), within: TimeBound(seconds: isCancelled ? 20 : 0.3),
                     cancellation: cancellation)
             }
             #expect(SuspendingClock.now - start < .seconds(40))
@@ -148,7 +149,8 @@ import Testing
         let start = SuspendingClock.now
         let loss = #expect(throws: WorkerLoss.self) {
             try worker.ask(
-                .probe(.jpeg), files: [], within: TimeBound(seconds: 2), cancellation: Cancellation(), members: access)
+                WorkerQuestion(.probe(.jpeg), members: access), within: TimeBound(seconds: 2),
+                cancellation: Cancellation())
         }
         #expect(SuspendingClock.now - start < .seconds(40))
         let opened = count.withLock { $0 }
@@ -183,8 +185,8 @@ import Testing
             }
         #expect(throws: loss) {
             try worker.ask(
-                .probe(.jpeg), files: [], within: time, cancellation: cancellation,
-                isSilent: { ending == .silence && .now - start > .milliseconds(200) }, members: access)
+                WorkerQuestion(.probe(.jpeg), members: access), within: time, cancellation: cancellation,
+                isSilent: { ending == .silence && .now - start > .milliseconds(200) })
         }
         #expect(.now - start < .seconds(20))
         #expect(isGone(worker))
@@ -228,8 +230,8 @@ import Testing
         let message = PipelineMessage(
             id: 1, name: "p.yaml", text: String(repeating: "#", count: 4 << 20), assets: [], limits: Limits())
         _ = try worker.ask(
-            .prepare(message), files: [], within: time, growth: growth, cancellation: Cancellation(),
-            members: MemberAccess(count: 1, mostRequests: .max) { _ in nil })
+            WorkerQuestion(.prepare(message), members: MemberAccess(count: 1, mostRequests: .max) { _ in nil }),
+            within: time, growth: growth, cancellation: Cancellation())
     }
 
     @Test(arguments: ["drips", "begs", "reads slowly"])
@@ -268,7 +270,8 @@ import Testing
                 us.sendall(struct.pack("<I", len(body)) + body)
             """)
         let ask = {
-            try worker.ask(.tryReading(.jpeg), files: [], within: TimeBound(seconds: 30), cancellation: Cancellation())
+            try worker.ask(
+                WorkerQuestion(.tryReading(.jpeg)), within: TimeBound(seconds: 30), cancellation: Cancellation())
         }
         #expect(try ask().isReadable())
         let loss = #expect(throws: WorkerLoss.self) { _ = try ask() }
@@ -311,7 +314,7 @@ import Testing
         let start = SuspendingClock.now
         #expect(throws: WorkerLoss.timedOut(TimeBound(seconds: 0.2).overrun)) {
             try worker.ask(
-                .probe(.jpeg), files: [], within: TimeBound(seconds: 0.2), cancellation: Cancellation())
+                WorkerQuestion(.probe(.jpeg)), within: TimeBound(seconds: 0.2), cancellation: Cancellation())
         }
         #expect(SuspendingClock.now - start < .seconds(3))
         #expect(kill(worker.identifier, 0) == 0, "the system has let it go")
@@ -379,7 +382,7 @@ import Testing
         let start = SuspendingClock.now
         #expect(throws: WorkerLoss.silenced) {
             try worker.ask(
-                .probe(.jpeg), files: [], within: TimeBound(seconds: 40), cancellation: Cancellation(),
+                WorkerQuestion(.probe(.jpeg)), within: TimeBound(seconds: 40), cancellation: Cancellation(),
                 isSilent: { .now - start > .milliseconds(200) })
         }
         #expect(.now - start < .seconds(20))

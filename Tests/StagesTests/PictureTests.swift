@@ -112,14 +112,14 @@ struct PictureTests {
 
     @Test func `every picture has numbers for every color, or for the nearest`() throws {
         let grey = try Picture(decoded: TestPicture.solid([9], width: 2, height: 2))
-        #expect(try grey.numbers(of: .white) == [255])
+        #expect(try grey.nearestNumbers(to: .white) == [255])
         let red = Color(red: 255, green: 0, blue: 0)
         // As light as red is.
-        #expect(try grey.numbers(of: red).allSatisfy { (120...130).contains($0) })
-        #expect(try grey.promoted(to: .rgb).numbers(of: red) == [255, 0, 0])
+        #expect(try grey.nearestNumbers(to: red).allSatisfy { (120...130).contains($0) })
+        #expect(try grey.promoted(to: .rgb).nearestNumbers(to: red) == [255, 0, 0])
         let deep = try grey.inSixteenBits()
         #expect(try deep.image.getpoint(x: 0, y: 0) == [9.0 * 257])
-        #expect(try deep.numbers(of: .white) == [65_535])
+        #expect(try deep.nearestNumbers(to: .white) == [65_535])
     }
 
     @Test func `colors have the numbers of CMYK and Lab`() throws {
@@ -127,12 +127,12 @@ struct PictureTests {
         let press = try white.iccTransform(to: .cmyk, input: .srgb)
         for image in [press, try press.removingMetadata(["icc-profile-data"])] {
             let picture = try Picture(decoded: image)
-            let (light, dark) = (try picture.numbers(of: .white), try picture.numbers(of: .black))
+            let (light, dark) = (try picture.nearestNumbers(to: .white), try picture.nearestNumbers(to: .black))
             #expect(light.allSatisfy { $0 <= 3 } && light.count == 4 && dark[3] > 200, "\(light) \(dark)")
         }
         let lab = try Picture(decoded: white.colourspace(.lab))
-        #expect(zip(try lab.numbers(of: .white), [65_535, 32_768, 32_768]).allSatisfy { abs($0 - $1) <= 8 })
-        #expect(zip(try lab.numbers(of: .black), [0, 32_768, 32_768]).allSatisfy { abs($0 - $1) <= 8 })
+        #expect(zip(try lab.nearestNumbers(to: .white), [65_535, 32_768, 32_768]).allSatisfy { abs($0 - $1) <= 8 })
+        #expect(zip(try lab.nearestNumbers(to: .black), [0, 32_768, 32_768]).allSatisfy { abs($0 - $1) <= 8 })
     }
 
     @Test func `hidden colours are no neighbours in premultiplied work`() throws {

@@ -1,3 +1,4 @@
+import Kernels
 import Pipeline
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import CVips
+import Kernels
 import TestSupport
 import Testing
 
@@ -23,7 +24,7 @@ struct NicknameTests {
         Words(Interpretation.self, vips_interpretation_get_type()), Words(Direction.self, vips_direction_get_type()),
         Words(Angle.self, vips_angle_get_type()),
         Words(Interesting.self, vips_interesting_get_type()), Words(CompositeMode.self, vips_blend_mode_get_type()),
-        Words(RenderingIntent.self, vips_intent_get_type()), Words(ResamplingKernel.self, vips_kernel_get_type()),
+        Words(RenderingIntent.self, vips_intent_get_type()), Words(ScalingKernel.self, vips_kernel_get_type()),
     ])
     func `libvips knows every word of an enum`(enum: Words) {
         let known = Operation.nicknames(of: `enum`.type)

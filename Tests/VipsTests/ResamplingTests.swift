@@ -1,6 +1,7 @@
 // Scaling with the project's own inner loops, against the plain formula in double precision.
 import CResample
 import Glibc
+import Kernels
 import TestSupport
 import Testing
 
@@ -37,7 +38,7 @@ import Testing
     }
 
     /// The same by the definition: premultiplied, columns then rows, every weight worked out anew.
-    private func reference(_ image: Image, to width: Int, _ height: Int, _ kernel: ResamplingKernel, full: Double)
+    private func reference(_ image: Image, to width: Int, _ height: Int, _ kernel: ScalingKernel, full: Double)
         throws -> [Double]
     {
         let bands = image.bands
@@ -83,12 +84,12 @@ import Testing
     struct Kind: Sendable, CustomTestStringConvertible {
         let bands: Int
         let depth: Int
-        let kernel: ResamplingKernel
+        let kernel: ScalingKernel
         let size: (Int, Int)
         var testDescription: String { "\(bands) bands of \(depth) bits to \(size.0)×\(size.1) by \(kernel.rawValue)" }
     }
 
-    static let kinds: [Kind] = ResamplingKernel.allCases.filter { $0 != .nearest }.flatMap { kernel in
+    static let kinds: [Kind] = ScalingKernel.allCases.filter { $0 != .nearest }.flatMap { kernel in
         [(1, 8), (2, 8), (3, 8), (4, 8), (5, 8), (1, 16), (3, 16), (4, 16), (5, 16)].flatMap { bands, depth in
             // Less, more, one side only, a single pixel, and larger than a vector's and a strip's multiple.
             [(17, 11), (1, 1), (90, 40), (53, 5), (7, 37), (33, 64), (5, 190)].map {
@@ -289,7 +290,7 @@ import Testing
             let scale = extent / Double(new)
             let middle = (Double(index) + 0.5) * scale
             let all = (0..<old).map {
-                ($0, ResamplingKernel.lanczos3.weight(at: (Double($0) + 0.5 - middle) / max(1, scale)))
+                ($0, ScalingKernel.lanczos3.weight(at: (Double($0) + 0.5 - middle) / max(1, scale)))
             }
             let used = all.filter { $0.1 != 0 }
             let sum = used.reduce(0) { $0 + $1.1 }
@@ -352,7 +353,7 @@ import Testing
     @Test func `a picture of one colour stays that colour, whatever the factor`() throws {
         let image = try Image(bytes: Array(repeating: 201, count: 40 * 30 * 3), width: 40, height: 30, bands: 3)
         for size in [(1, 1), (39, 29), (40, 1), (400, 300), (3, 200)] {
-            for kernel in ResamplingKernel.allCases {
+            for kernel in ScalingKernel.allCases {
                 let scaled = try image.resampled(to: ResamplingTarget(width: size.0, height: size.1, kernel: kernel))
                 #expect(try scaled.pixels().allSatisfy { $0 == 201 }, "\(size) by \(kernel.rawValue)")
             }

@@ -31,7 +31,7 @@ private struct ArchitectureTable {
 
 @Suite struct ImportTableTests {
     private static let targets = [
-        "Vips", "Pipeline", "Typesetting", "Stages", "System", "Messages", "Render", "Engine", "imagemill",
+        "Kernels", "Vips", "Pipeline", "Typesetting", "Stages", "System", "Messages", "Render", "Engine", "imagemill",
     ]
 
     /// The modules that a file imports, whatever comes before `import`.

@@ -8,15 +8,24 @@ import System
 struct CacheEntry: Sendable, Equatable {
     /// Never used twice, so that a file that is to be removed is never a newer one of the same key.
     let id: Int64
+    let content: CacheContent
+    var key: CacheKey { content.key }
+    var bytes: Int { content.bytes }
+    var digest: String { content.digest }
+    var about: String { content.about }
+
+    /// Its path from the cache's folder.
+    var path: BytePath { BytePath("objects/\(key.text.prefix(2))/\(key.text).\(id)") }
+}
+
+/// A rendition to keep.
+struct CacheContent: Sendable, Equatable {
     let key: CacheKey
     let bytes: Int
     /// SHA-256 of the rendition.
     let digest: String
     /// Further facts about it, as JSON.
     let about: String
-
-    /// Its path from the cache's folder.
-    var path: BytePath { BytePath("objects/\(key.text.prefix(2))/\(key.text).\(id)") }
 }
 
 /// The index. Several processes may use it at once; every method is one transaction.
@@ -145,19 +154,19 @@ struct CacheIndex: Sendable {
     /// Makes room for a rendition, the least recently used first.
     /// - Parameter used: entries that were used meanwhile, the last one last.
     /// - Returns: nil if it is there already, or there is no room.
-    func reserve(
-        _ key: CacheKey, bytes: Int, digest: String, about: String, bound: Int, used: [Int64]
-    ) throws -> Reservation? {
+    func reserve(_ content: CacheContent, bound: Int, used: [Int64]) throws -> Reservation? {
         try database.write { database in
             try note(used: used, database)
             let known = try database.cachedStatement(sql: "SELECT 1 FROM entries WHERE key = ? AND state < 2")
-            guard try Row.fetchOne(known, arguments: [key.text]) == nil, try evict(to: bound - bytes, database) else {
+            guard try Row.fetchOne(known, arguments: [content.key.text]) == nil,
+                try evict(to: bound - content.bytes, database)
+            else {
                 return nil
             }
             let insert = try database.cachedStatement(
                 sql: "INSERT INTO entries (key, state, bytes, used, digest, about) VALUES (?, 0, ?, 0, ?, ?)")
-            try insert.execute(arguments: [key.text, bytes, digest, about])
-            let entry = CacheEntry(id: database.lastInsertedRowID, key: key, bytes: bytes, digest: digest, about: about)
+            try insert.execute(arguments: [content.key.text, content.bytes, content.digest, content.about])
+            let entry = CacheEntry(id: database.lastInsertedRowID, content: content)
             return Reservation(entry: entry, victims: try leaving(database))
         }
     }
@@ -272,9 +281,7 @@ struct CacheIndex: Sendable {
 extension CacheEntry {
     fileprivate init(_ row: Row) {
         id = row["id"]
-        key = CacheKey(text: row["key"])
-        bytes = row["bytes"]
-        digest = row["digest"]
-        about = row["about"]
+        content = CacheContent(
+            key: CacheKey(text: row["key"]), bytes: row["bytes"], digest: row["digest"], about: row["about"])
     }
 }

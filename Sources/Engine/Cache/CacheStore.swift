@@ -126,7 +126,7 @@ package final class CacheStore: Sendable {
         let used = self.used.withLock { Self.take(&$0) }
         guard
             let reservation = try index.reserve(
-                key, bytes: bytes, digest: digest, about: about, bound: bound, used: used)
+                CacheContent(key: key, bytes: bytes, digest: digest, about: about), bound: bound, used: used)
         else { return false }
         do {
             for victim in reservation.victims { FileSystem.remove(folder.appending(victim.path)) }

@@ -72,18 +72,17 @@ extension SQLiteLedger {
     }
 
     package func update(_ updates: [JobUpdate]) throws(StoreError) -> [UpdateOutcome] {
-        var changes: [JobChange] = []
-        let outcomes = try change { database in
-            let now = now
-            return try updates.map { (update) -> UpdateOutcome in
+        let (outcomes, changes) = try change { database in
+            var writing = JobWriting(database: database, now: now)
+            let outcomes = try updates.map { (update) -> UpdateOutcome in
                 guard let record = try database.record("id = ?", [update.lease.job.id.text]),
                     record.hold?.token == update.lease.token
                 else {
                     return .leaseLost
                 }
-                return try apply(
-                    update.event, report: update.report, to: record, isFreed: false, now: now, &changes, database)
+                return try apply(update.event, report: update.report, to: record, isFreed: false, &writing)
             }
+            return (outcomes, writing.changes)
         }
         tell(changes)
         return outcomes
@@ -121,29 +120,29 @@ extension SQLiteLedger {
     package func recover(
         _ jobs: [(job: Job, place: SourcePlace)], by owner: String
     ) throws(StoreError) -> [UpdateOutcome] {
-        var changes: [JobChange] = []
-        let outcomes = try change { database in
-            let now = now
-            return try jobs.map { (job, place) -> UpdateOutcome in
+        let (outcomes, changes) = try change { database in
+            var writing = JobWriting(database: database, now: now)
+            let outcomes = try jobs.map { (job, place) -> UpdateOutcome in
                 // A job that has changed since the look is being worked on by somebody else.
                 guard let record = try database.record("id = ?", [job.id.text]), record.job.progress == job.progress,
-                    !record.job.progress.state.isOpen || record.isOrphan(for: owner, now: now)
+                    !record.job.progress.state.isOpen || record.isOrphan(for: owner, now: writing.now)
                 else { return .leaseLost }
-                return try apply(.found(place), to: record, isFreed: true, now: now, &changes, database)
+                return try apply(.found(place), to: record, isFreed: true, &writing)
             }
+            return (outcomes, writing.changes)
         }
         tell(changes)
         return outcomes
     }
 
     private func apply(
-        _ event: JobEvent, report: [UInt8]? = nil, to record: JobRecord, isFreed: Bool, now: Int,
-        _ changes: inout [JobChange], _ database: Database
+        _ event: JobEvent, report: [UInt8]? = nil, to record: JobRecord, isFreed: Bool, _ writing: inout JobWriting
     ) throws -> UpdateOutcome {
+        let (database, now) = (writing.database, writing.now)
         let token = record.hold?.token
         var (changed, effects) = record.after(event, report: report, now: now, policy(record.job.inbox))
         if isFreed { changed?.hold = nil }
-        if trace != nil { changes.append(JobChange(record.job, event, to: changed?.job.progress, effects)) }
+        if trace != nil { writing.changes.append(JobChange(record.job, event, to: changed?.job.progress, effects)) }
         guard let changed else {
             try database.remove(record.job.id, token: token)
             return .changed(nil, effects)
@@ -157,6 +156,13 @@ extension SQLiteLedger {
         }
         return changed.outcome(effects, now: now)
     }
+}
+
+/// A transaction in which jobs change, and their changes.
+private struct JobWriting {
+    let database: Database
+    let now: Int
+    var changes: [JobChange] = []
 }
 
 extension JobRecord {

@@ -180,7 +180,7 @@ extension Spool {
         do throws(SystemError) {
             return try removeAside(of: job, from: folder)
         } catch {
-            _ = try VersionedName.move(aside, from: folder, to: folder, as: name, calls: calls)
+            _ = try VersionedName(wish: name, calls: calls).move(aside, from: folder, to: folder)
             throw error
         }
     }
@@ -189,7 +189,7 @@ extension Spool {
     private func removeAside(of job: Job, from folder: Directory) throws(SystemError) -> Bool {
         let aside = Self.aside(of: job)
         guard let original = try folder.status(aside), job.isObserved(original) else {
-            _ = try VersionedName.move(aside, from: folder, to: folder, as: job.path.lastComponent, calls: calls)
+            _ = try VersionedName(wish: job.path.lastComponent, calls: calls).move(aside, from: folder, to: folder)
             return false
         }
         try folder.remove(aside)
@@ -244,8 +244,8 @@ extension Spool {
 
     /// Puts back a source that was taken by mistake. A name that is taken meanwhile is left alone.
     private func putBack(_ job: Job, from mine: Directory, to folder: Directory) throws(SystemError) {
-        let name = try VersionedName.move(
-            Self.source, from: mine, to: folder, as: job.path.lastComponent, calls: calls)
+        let name = try VersionedName(wish: job.path.lastComponent, calls: calls).move(
+            Self.source, from: mine, to: folder)
         try moveSidecar(from: mine, to: folder, beside: name)
         try discard(job.id)
     }

@@ -133,7 +133,7 @@ extension Spool {
         }
         guard let doomed = try job.status(Self.doomed) else { return }
         if doomed.version == rendered { return try job.remove(Self.doomed) }
-        _ = try VersionedName.move(Self.doomed, from: job, to: above, as: member.lastComponent)
+        _ = try VersionedName(wish: member.lastComponent).move(Self.doomed, from: job, to: above)
     }
 
     // MARK: - To failed/
@@ -192,7 +192,7 @@ extension Spool {
     // MARK: - Moving
 
     private func moveOut(
-        _ job: Job, to root: Directory, companions: (BytePath) -> [BytePath] = { _ in [] }
+        _ job: Job, to root: Directory, companions: @escaping (BytePath) -> [BytePath] = { _ in [] }
     ) throws(SystemError) -> (folder: Directory, path: BytePath)? {
         let work = try folders(of: job.id).open(.work)
         guard try work.status(job.id.path) != nil else { return nil }
@@ -210,7 +210,7 @@ extension Spool {
     /// replaces anything.
     private func move(
         _ job: Job, from: Directory, below root: Directory, syncs: Bool,
-        companions: (BytePath) -> [BytePath] = { _ in [] }
+        companions: @escaping (BytePath) -> [BytePath] = { _ in [] }
     ) throws(SystemError) -> (folder: Directory, path: BytePath) {
         var (folder, path) = (root, BytePath([]))
         for name in job.path.components.dropLast() {
@@ -219,11 +219,10 @@ extension Spool {
             (folder, path) = (next.folder, path.appending(next.name))
         }
         let hasSidecar = try from.status(Self.sidecar) != nil
-        let name = try VersionedName.move(
-            Self.source, from: from, to: folder, as: job.path.lastComponent, calls: calls
-        ) { name in
+        let wish = VersionedName(wish: job.path.lastComponent, calls: calls) { name in
             companions(name) + [hasSidecar ? Sidecar.path(of: name) : nil].compactMap(\.self)
         }
+        let name = try wish.move(Self.source, from: from, to: folder)
         try FaultPoint.pass(.betweenSourceAndSidecar)
         try moveSidecar(from: from, to: folder, beside: name)
         if syncs { try folder.sync() }

@@ -78,7 +78,7 @@ extension Spool {
         guard try mine.status(Self.sidecar) != nil else { return }
         // A version of a name can be too long to have one.
         let name = Sidecar.path(of: source) ?? BytePath("sidecar-\(DurableFile.newToken).yaml")
-        _ = try VersionedName.move(Self.sidecar, from: mine, to: folder, as: name, calls: calls)
+        _ = try VersionedName(wish: name, calls: calls).move(Self.sidecar, from: mine, to: folder)
     }
 
     /// Gives back the sidecar of a source that was not taken after all: to the inbox, or, if that has another one by

@@ -162,8 +162,8 @@ package final class Spool: Sendable {
 
     /// Moves something of which it is not known that it was rendered to `done/`.
     func recover(_ name: BytePath, of id: JobID, from job: Directory) throws(SystemError) {
-        _ = try VersionedName.move(
-            name, from: job, to: folders(of: id).open(.done), as: BytePath("recovered-\(id.text)"), calls: calls)
+        _ = try VersionedName(wish: BytePath("recovered-\(id.text)"), calls: calls).move(
+            name, from: job, to: folders(of: id).open(.done))
     }
 
     /// Removes the copy of a source that stays in the inbox. The rename keeps a crash from leaving a part of it as the

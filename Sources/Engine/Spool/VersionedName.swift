@@ -3,7 +3,8 @@ import Glibc
 import Pipeline
 import System
 
-enum VersionedName {
+/// A name for something, or the first version of it that is free.
+struct VersionedName {
     /// A version of a name: `~2` before the extension. Too long a stem is shortened, so that the whole is a name.
     static func version(_ number: Int, of name: BytePath) -> BytePath {
         guard number > 1 else { return name }
@@ -24,25 +25,27 @@ enum VersionedName {
         return version(number, of: wish) == name
     }
 
-    /// Moves something to the first version of a name that is free.
-    /// - Parameter companions: the names of what will be beside it, which must be free too.
+    /// The wish, and what must be free with it.
+    let wish: BytePath
+    var calls = NameCalls.system
+    /// The names of what will be beside a name, which must be free too.
+    var companions: (BytePath) -> [BytePath] = { _ in [] }
+
+    /// Moves something to the first version of the wish that is free.
     /// - Returns: that name.
-    static func move(
-        _ name: BytePath, from: Directory, to folder: Directory, as wish: BytePath, calls: NameCalls = .system,
-        companions: (BytePath) -> [BytePath] = { _ in [] }
-    ) throws(SystemError) -> BytePath {
+    func move(_ name: BytePath, from: Directory, to folder: Directory) throws(SystemError) -> BytePath {
         let taken = try folder.status(wish)
         if let taken, taken.kind == .regular, try from.status(name)?.identity == taken.identity,
-            try areFree(companions(wish), in: folder)
+            try Self.areFree(companions(wish), in: folder)
         {
             // A crash came between the link and the removal of the old name, on a file system that needs both.
             try from.remove(name)
             return wish
         }
-        var number = taken == nil ? 1 : try freeVersion(of: wish, in: folder)
+        var number = taken == nil ? 1 : try Self.freeVersion(of: wish, in: folder)
         while true {
-            let candidate = version(number, of: wish)
-            guard try areFree(companions(candidate), in: folder) else {
+            let candidate = Self.version(number, of: wish)
+            guard try Self.areFree(companions(candidate), in: folder) else {
                 number += 1
                 continue
             }

@@ -70,7 +70,7 @@ extension RenditionMaker {
                 milliseconds.wait += clock.lap()
                 defer { milliseconds.render += clock.lap() }
                 return try worker.slot.render(
-                    rendering.message, planner, of: task.opened, to: outputs.map(\.file), within: plan.time,
+                    rendering.message, of: task.opened, to: outputs.map(\.file), within: plan.time,
                     memory: memory)
             }
         }

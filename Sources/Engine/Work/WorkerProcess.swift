@@ -159,12 +159,11 @@ final class WorkerProcess {
     ///   - growth: by how many bytes its resident memory may grow meanwhile; it is killed soon after that.
     ///   - isSilent: whether a file system that the source needs does not answer; the worker, which may wait for it, is
     ///     killed then.
-    ///   - members: what the worker may ask for meanwhile. They are opened on threads of their own: this one must be
-    ///     free to give up.
     func ask(
-        _ request: Request, files: [OpenFile], within time: TimeBound, growth: Int? = nil, cancellation: Cancellation,
-        isSilent: @escaping () -> Bool = { false }, members: MemberAccess = .none
+        _ question: WorkerQuestion, within time: TimeBound, growth: Int? = nil, cancellation: Cancellation,
+        isSilent: @escaping () -> Bool = { false }
     ) throws(WorkerLoss) -> WorkerReply {
+        let (request, members) = (question.request, question.members)
         // Taken at the first check: the milliseconds before do not count, and a small picture takes no longer than that.
         var startSeconds: Double?
         var nextCheck = SuspendingClock.now + Channel.timeBetweenChecks
@@ -212,7 +211,7 @@ final class WorkerProcess {
             }
         }
         do throws(ChannelError) {
-            try send(request, files: files)
+            try send(request, files: question.files)
             var requests = 0
             while true {
                 let (received, _) = try channel.receive(
@@ -307,4 +306,17 @@ final class WorkerProcess {
     }
 
     private func forgetWords() { lseek(errors.descriptor, 0, SEEK_SET) }
+}
+
+/// A request, and what the worker gets for it.
+struct WorkerQuestion {
+    let request: Request
+    var files: [OpenFile] = []
+    /// The members that it may ask for meanwhile. They are opened on threads of their own: the one that talks to it
+    /// must be free to give up.
+    var members = MemberAccess.none
+
+    init(_ request: Request, files: [OpenFile] = [], members: MemberAccess = .none) {
+        (self.request, self.files, self.members) = (request, files, members)
+    }
 }

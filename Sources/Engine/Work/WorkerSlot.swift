@@ -124,7 +124,9 @@ final class WorkerSlot {
         do {
             // How large assets are is not known here; their pixels may take what pictures may.
             let growth = Self.growthOfPreparation + (files.isEmpty ? 0 : limits.maximumMemory)
-            let facts = try ask(.prepare(message), files: files, within: Self.timeToPrepare, growth: growth) {
+            let facts = try ask(
+                WorkerQuestion(.prepare(message), files: files), within: Self.timeToPrepare, growth: growth
+            ) {
                 try $0.assets(for: message, saving: formats)
             }
             let assets = Dictionary(zip(message.assets.map(\.path), facts)) { first, _ in first }
@@ -144,7 +146,9 @@ final class WorkerSlot {
         become(kind)
         let isFirst = worker == nil || source == nil
         try start()
-        let isReadable = try ask(.tryReading(format), within: Self.timeToPrepare, growth: Self.growthOfPreparation) {
+        let isReadable = try ask(
+            WorkerQuestion(.tryReading(format)), within: Self.timeToPrepare, growth: Self.growthOfPreparation
+        ) {
             try $0.isReadable()
         }
         // As above.
@@ -157,8 +161,8 @@ final class WorkerSlot {
         of source: OpenedSource, page: Int?, wanted: WantedMetadata = WantedMetadata(), _ limits: Limits
     ) throws -> SourceFacts {
         try ask(
-            .probe(source.format, page: page, wanted: wanted), files: [source.file], within: TimeBound(header: limits),
-            growth: Self.growthOfHeader + 2 * source.bytes
+            WorkerQuestion(.probe(source.format, page: page, wanted: wanted), files: [source.file]),
+            within: TimeBound(header: limits), growth: Self.growthOfHeader + 2 * source.bytes
         ) {
             try $0.facts(of: source.format, wanted: wanted)
         }
@@ -166,7 +170,7 @@ final class WorkerSlot {
 
     /// Returns true if a pixel of the source of the last probe is not opaque.
     func isTransparent(_ known: Known, within time: TimeBound, memory: ReservedMemory) throws -> Bool {
-        try ask(.findTransparency(pipeline: known.number), within: time, growth: memory.growth) {
+        try ask(WorkerQuestion(.findTransparency(pipeline: known.number)), within: time, growth: memory.growth) {
             try $0.isTransparent()
         }
     }
@@ -177,18 +181,20 @@ final class WorkerSlot {
     ) throws -> [StageMeasurement] {
         // The members are decoded anew for each stage that is measured.
         let members = Members(of: opened, passes: planner.pipeline.measuredStages.count)
-        return try ask(.measure(message), within: time, growth: memory.growth, members: members) {
+        let question = WorkerQuestion(.measure(message), members: members?.access ?? .none)
+        return try ask(question, within: time, growth: memory.growth, members: members) {
             try $0.measurements(for: planner.pipeline)
         }
     }
 
     /// - Parameter outputs: one for each rendition that is wanted.
     func render(
-        _ message: RenderMessage, _ planner: Planner, of opened: OpenedInput, to outputs: [OpenFile],
-        within time: TimeBound, memory: ReservedMemory
+        _ message: RenderMessage, of opened: OpenedInput, to outputs: [OpenFile], within time: TimeBound,
+        memory: ReservedMemory
     ) throws -> RenderResult {
         let members = Members(of: opened, passes: 1)
-        return try ask(.render(message), files: outputs, within: time, growth: memory.growth, members: members) {
+        let question = WorkerQuestion(.render(message), files: outputs, members: members?.access ?? .none)
+        return try ask(question, within: time, growth: memory.growth, members: members) {
             try $0.rendered(count: outputs.count)
         }
     }
@@ -200,14 +206,13 @@ final class WorkerSlot {
 
     /// Asks the worker, which is replaced if it is lost over the question or answers what cannot be.
     private func ask<Answer>(
-        _ request: Request, files: [OpenFile] = [], within time: TimeBound, growth: Int, members: Members? = nil,
+        _ question: WorkerQuestion, within time: TimeBound, growth: Int, members: Members? = nil,
         checked: (WorkerReply) throws -> Answer
     ) throws -> Answer {
         guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }
         do {
             let reply = try worker.ask(
-                request, files: files, within: time, growth: growth, cancellation: cancellation, isSilent: isSilent,
-                members: members?.access ?? .none)
+                question, within: time, growth: growth, cancellation: cancellation, isSilent: isSilent)
             let answer = try checked(reply)
             if let trouble = members?.trouble { throw trouble }
             return answer

@@ -31,7 +31,12 @@ extension Condition {
 
 /// The values that conditions name, and those beside them.
 private struct MentionedValues {
-    private var formats: Set<SourceFormat> = [.png, .jpeg, .webp]
+    /// One for all that formats can have.
+    private var formats = Set(
+        [
+            SourceFormat.allCases.first { $0.declaration.canHaveAlpha && $0.declaration.hasFrames },
+            SourceFormat.allCases.first { !$0.declaration.canHaveAlpha },
+        ].compactMap(\.self))
     private var flags: Set<Condition.Flag> = []
     private var widths: Set<Int> = [1000]
     private var heights: Set<Int> = [1000]
@@ -121,7 +126,7 @@ private struct MentionedValues {
         let formats = formats.sorted { $0.rawValue < $1.rawValue }
         for size in sizes {
             for format in formats {
-                for alpha in both(.alpha) where !alpha || format != .jpeg {
+                for alpha in both(.alpha) where !alpha || format.declaration.canHaveAlpha {
                     for animated in both(.animated) where !animated || format.declaration.hasFrames {
                         for profile in both(.profile) {
                             for transparent in alpha ? both(.transparent) : [false] {

@@ -33,6 +33,8 @@ package protocol SourceFormatDeclaration: Sendable {
 
     /// It has shapes instead of pixels, and is drawn in any size, by workers that can read fonts.
     static var isVector: Bool { get }
+    /// Its pictures can have transparency.
+    static var canHaveAlpha: Bool { get }
     /// Several pictures in a file are frames that follow each other in time, not pages.
     static var hasFrames: Bool { get }
     /// The name of animations of which the decoder gives one picture only.
@@ -70,6 +72,7 @@ extension SourceFormatDeclaration {
     package static var module: CodecModule? { nil }
     package static var decoderPackage: String? { nil }
     package static var isVector: Bool { false }
+    package static var canHaveAlpha: Bool { true }
     package static var hasFrames: Bool { false }
     package static var unreadAnimation: String { "\(name.uppercased()) sequences" }
     package static var deliveredFrame: String { "first" }

@@ -130,8 +130,8 @@ extension MetadataBlocks {
         }
         selection.unwritable = unwritable.filter { !edit.replaces(tag: $0) }
         restate(in: &selection, atMost: format.largest(.exif))
-        if format.format == .png { selection.texts = texts.filter(edit.keeps) }
-        if format.format == .tiff, edit.statements.caption == nil { selection.description = description }
+        if format.keepsTexts { selection.texts = texts.filter(edit.keeps) }
+        if format.keepsDescription, edit.statements.caption == nil { selection.description = description }
         guard format.metadata.contains(.xmp) else { return selection }
         if let packet = blocks[.xmp] {
             let edited = edit.edited(packet, .xmp, most: format.largest(.xmp))

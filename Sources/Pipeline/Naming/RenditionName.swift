@@ -45,13 +45,21 @@ extension Rendition {
     func name(for facts: NamingFacts, scale: Int, size: PixelSize, version: Int) throws(PlanFailure) -> RenditionName {
         switch layout {
         case .plain:
-            return try template.name(
-                for: facts, rendition: name, scale: scale, format: save.format, size: size, version: version)
+            let rendition = RenditionFacts(name: name, scale: scale, format: save.format, size: size)
+            return try template.name(of: rendition, for: facts, version: version)
         case .freedesktop:
             return RenditionName(
                 path: BytePath("\(name)/\(facts.thumbnailDigest ?? "").png"), isShortened: false, isThumbnail: true)
         }
     }
+}
+
+/// What a rendition's name may say of it.
+package struct RenditionFacts {
+    let name: String
+    let scale: Int
+    let format: OutputFormat
+    let size: PixelSize
 }
 
 extension NameTemplate {
@@ -60,7 +68,7 @@ extension NameTemplate {
     ///   name.
     /// - Throws: `PlanFailure` if the result cannot be a file name.
     package func name(
-        for facts: NamingFacts, rendition: String, scale: Int, format: OutputFormat, size: PixelSize, version: Int
+        of rendition: RenditionFacts, for facts: NamingFacts, version: Int
     ) throws(PlanFailure) -> RenditionName {
         let suffix = version == 1 ? [] : Array("-\(version)".utf8)
         var bytes: [UInt8] = facts.keepsTree && !parts.contains(.dir) ? facts.source.path.directory.bytes + [slash] : []
@@ -68,12 +76,12 @@ extension NameTemplate {
             switch part {
             case .literal(let text): bytes += Array(text.utf8)
             case .stem: bytes += facts.source.stem + suffix
-            case .ext: bytes += Array(format.fileExtension.utf8)
+            case .ext: bytes += Array(rendition.format.fileExtension.utf8)
             case .dir: bytes += facts.source.path.directory.bytes
-            case .rendition: bytes += Array(rendition.utf8)
-            case .scale: bytes += Array(scaleSuffix(scale).utf8)
-            case .width: bytes += Array(String(size.width).utf8)
-            case .height: bytes += Array(String(size.height).utf8)
+            case .rendition: bytes += Array(rendition.name.utf8)
+            case .scale: bytes += Array(scaleSuffix(rendition.scale).utf8)
+            case .width: bytes += Array(String(rendition.size.width).utf8)
+            case .height: bytes += Array(String(rendition.size.height).utf8)
             case .hash(let digits): bytes += Array((facts.hash ?? "").prefix(digits).utf8)
             case .date(let format): bytes += Array(formatted(facts.date, as: format).utf8)
             }

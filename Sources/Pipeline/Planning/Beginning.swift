@@ -2,9 +2,9 @@
 
 /// How a source begins.
 package enum Beginning: Hashable, Sendable {
-    /// Row by row, once, while each rendition's first stage scales them. What these stages make is turned upright
-    /// afterwards, when it is small.
-    case scaled
+    /// Row by row, once, while each rendition's first stage scales them. What these stages make of a still that is not
+    /// upright is turned late: when it is small.
+    case scaled(turnedLate: Bool)
     /// Upright, and through the shared stages. All pixels are in memory before that if they are needed in another order
     /// than the decoder delivers them, or several times; otherwise they pass row by row, once.
     case upright(isHeld: Bool, then: Sharing)
@@ -24,6 +24,12 @@ package enum Beginning: Hashable, Sendable {
     /// All pixels in memory, for one who reads them as often as needed.
     package static let held = Beginning.upright(isHeld: true, then: .streamed)
 
+    /// Each row is scaled when it comes, and then let go.
+    package var isScaled: Bool { if case .scaled = self { true } else { false } }
+
+    /// What the first stages have scaled is turned upright.
+    package var isTurnedLate: Bool { self == .scaled(turnedLate: true) }
+
     /// All pixels that are decoded are in memory before anything is done with them.
     package var isHeld: Bool { if case .upright(let isHeld, _) = self { isHeld } else { false } }
 
@@ -40,7 +46,7 @@ extension Beginning {
             renditions.allSatisfy { $0.firstScaling != nil && $0.steps[0].input.frames == base.frames }
             && (base.frames == 1 || (shared.isEmpty && source.orientation == 1))
         guard !scalesAtOnce || !shared.isEmpty else {
-            self = .scaled
+            self = .scaled(turnedLate: source.orientation > 1)
             return
         }
         // Frames are cut out of one tall picture.

@@ -106,7 +106,7 @@ package struct CostModel {
             let scaled = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
             let own = renditions.map { rendition in
                 let first = rendition.scaledFirst
-                let turned = load.turnsLate(source) ? first : 0
+                let turned = load.beginning.isTurnedLate ? first : 0
                 // Its first stage finds the scaled picture made.
                 return saturating(turned, rendition.held(from: 1, isMade: first))
             }

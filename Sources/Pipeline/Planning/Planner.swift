@@ -108,14 +108,14 @@ package struct Planner: Sendable {
         }
         let distinct = RenditionPlan.distinct(renditions)
         (renditions, drawn) = (distinct.map { renditions[$0] }, distinct.map { drawn[$0] })
-        let isMeasured = needsMeasurement && measurements.isEmpty
+        let look: Look = needsMeasurement && measurements.isEmpty ? .forStages : .none
         guard source.format.isVector, !renditions.isEmpty else {
-            return plan(source, decoded, shared, renditions, isMeasured: isMeasured)
+            return plan(source, decoded, shared, renditions, looking: look)
         }
         // Drawn in the size that each rendition needs, none depends on the others.
-        let drawings = zip(renditions, drawn).map { plan(source, $1.picture, $1.shared, [$0], isMeasured: isMeasured) }
+        let drawings = zip(renditions, drawn).map { plan(source, $1.picture, $1.shared, [$0], looking: look) }
         if drawings.count == 1 { return drawings[0] }
-        return plan(source, decoded, shared, renditions, isMeasured: isMeasured)
+        return plan(source, decoded, shared, renditions, looking: look)
             .drawn(by: drawings, warnings: equalScales(renditions))
     }
 
@@ -124,7 +124,7 @@ package struct Planner: Sendable {
     package func planLook(at source: SourceFacts, pixelsPerPoint: Int) throws(PlanFailure) -> SourcePlan {
         try checkLimits(source, loadsAllFrames: false)
         let decoded = geometry(of: source, frames: 1, pixelsPerPoint: pixelsPerPoint)
-        return plan(source, decoded, [], [], isMeasured: true, isLookedAt: true)
+        return plan(source, decoded, [], [], looking: .atAll)
     }
 
     /// A vector picture with as many pixels to a point as a rendition's scale; nil if that is its own size, or it is
@@ -143,20 +143,30 @@ package struct Planner: Sendable {
         return larger
     }
 
+    /// What the pixels are looked at for, before renditions are made.
+    private enum Look {
+        case none
+        /// Stages measure them.
+        case forStages
+        /// Whether there is something to be made is what they decide.
+        case atAll
+    }
+
     /// The plan of renditions that are made of one decoded picture.
-    /// - Parameters:
-    ///   - isMeasured: the pixels are looked at first, by stages that measure.
-    ///   - isLookedAt: they are looked at, and that is all.
     private func plan(
         _ source: SourceFacts, _ decoded: PictureInfo, _ shared: [PlannedStage], _ renditions: [RenditionPlan],
-        isMeasured: Bool, isLookedAt: Bool = false
+        looking look: Look
     ) -> SourcePlan {
         let load = loadPlan(source, decoded, shared: shared, renditions: renditions)
         let cost = CostModel(
             source: source, load: load, decoded: decoded, shared: shared, renditions: renditions,
             assets: Array(assets.values))
-        let paths = isMeasured ? [shared] + renditions.map { shared + $0.steps } : []
-        let looking = isLookedAt ? cost.lookingAtAll : paths.map(cost.looking).max() ?? 0
+        let looking =
+            switch look {
+            case .none: 0
+            case .forStages: ([shared] + renditions.map { shared + $0.steps }).map(cost.looking).max() ?? 0
+            case .atAll: cost.lookingAtAll
+            }
         var plan = SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, renditions: renditions,
             memory: max(cost.memory, looking), keptAssets: cost.keptAssets,
@@ -343,7 +353,7 @@ package struct Planner: Sendable {
         let shrinks = renditions.map {
             ShrinkOnLoad.factor(
                 for: source, shared: shared, own: $0.steps, save: $0.rendition.save,
-                scalesWhatIsDecoded: beginning == .scaled)
+                scalesWhatIsDecoded: beginning.isScaled)
         }
         let enlargements = renditions.map {
             Enlargement.factor(

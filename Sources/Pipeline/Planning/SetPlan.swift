@@ -62,10 +62,12 @@ extension Planner {
         var own: [[[PlannedStage]]] = []
         for (index, rendition) in self.renditions {
             for scale in rendition.scales {
-                let (each, steps) = try self.steps(
-                    of: rendition, at: index, scale: scale, after: shared.last?.output, members: gathered,
-                    measurements: measurements)
                 let start = input(shared.last?.output ?? gathered.common, for: rendition)
+                let uses = places(rendition.stages, rendition: index)
+                let (each, steps) =
+                    shared.isEmpty
+                    ? try self.steps(uses, joining: gathered, scale: scale, measurements)
+                    : ([], try self.steps(uses, from: start, scale: scale, measurements))
                 renditions.append(try plan(rendition, at: index, scale: scale, steps: steps, from: start))
                 own.append(each)
             }
@@ -140,13 +142,11 @@ extension Planner {
         return [join] + (try steps(places.dropFirst(), from: join.output, scale: scale, measurements))
     }
 
-    /// A rendition's stages: those for each member, if it joins the set itself, and the rest.
+    /// The stages of a rendition that joins the set itself: those for each member, and the rest.
     private func steps(
-        of rendition: Rendition, at index: Int, scale: Int, after joined: PictureInfo?, members: [SetMember],
-        measurements: [StagePath: Measurement]
+        _ uses: [(use: StageUse, path: StagePath)], joining members: [SetMember], scale: Int,
+        _ measurements: [StagePath: Measurement]
     ) throws(PlanFailure) -> (each: [[PlannedStage]], rest: [PlannedStage]) {
-        let uses = places(rendition.stages, rendition: index)
-        if let joined { return ([], try steps(uses, from: input(joined, for: rendition), scale: scale, measurements)) }
         let join = uses.firstIndex { $0.use.isJoining } ?? uses.count
         let each = try memberSteps(
             uses[..<join], before: uses[join...].first?.use, from: members.map(\.geometry), scale: scale,

@@ -1,4 +1,5 @@
 // The plan for one source: made without pixels, shown by `imagemill plan`, followed by the worker.
+package import Kernels
 
 /// One stage with its plan.
 package struct PlannedStage: Sendable {
@@ -64,9 +65,6 @@ package struct LoadPlan: Hashable, Sendable {
 
     /// The picture that a rendition begins with is smaller or larger than planned.
     package func resizes(rendition index: Int) -> Bool { shrinks[index] > 1 || enlargement > 1 }
-
-    /// A still is turned upright only after the first stages have scaled it.
-    package func turnsLate(_ source: SourceFacts) -> Bool { beginning == .scaled && source.orientation > 1 }
 }
 
 /// One file to write.

@@ -1,3 +1,5 @@
+package import Kernels
+
 /// The plan of a stage for one picture. The rendering follows it and works out nothing by itself.
 package protocol StagePlan: Sendable {
     var output: PictureInfo { get }

@@ -21,6 +21,10 @@ package protocol OutputFormatDeclaration: ParameterGroup {
     static var holdsProfile: Bool { get }
     /// The blocks of metadata that libvips writes into it.
     static var metadata: Set<MetadataBlock> { get }
+    /// Whether its files keep the texts of a PNG as they are.
+    static var keepsTexts: Bool { get }
+    /// Whether its files keep the description of a TIFF, which is no block of its own.
+    static var keepsDescription: Bool { get }
     /// Bytes of a block of metadata up to which libvips writes it.
     static func largest(_ block: MetadataBlock) -> Int
 
@@ -57,6 +61,8 @@ extension OutputFormatDeclaration {
     package static var holdsProfile: Bool { true }
     /// libvips writes no more than a mebibyte of EXIF, to which it adds a little.
     package static func largest(_ block: MetadataBlock) -> Int { block == .exif ? 1_000_000 : .max }
+    package static var keepsTexts: Bool { false }
+    package static var keepsDescription: Bool { false }
     package static var isRatedByQuality: Bool { false }
     package static var separateEncoder: SeparateEncoder? { nil }
 

@@ -10,7 +10,7 @@ extension JPEGSource: SourceDecoder {
     static func pixels(
         of opened: Image, in file: OpenFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image? {
-        guard beginning == .scaled || beginning.isHeld,
+        guard beginning.isScaled || beginning.isHeld,
             let decoder = JPEGDecoder(file, like: opened, shrink: shrink)
         else { return nil }
         return beginning.isHeld ? try decoder.decoded() : try decoder.streamed()

@@ -1,6 +1,6 @@
 // Alpha: added, dropped, multiplied, and kept out of what is done to colours.
-package import Pipeline
-package import Vips
+import Pipeline
+import Vips
 
 extension Picture {
     /// The band of alpha, alone; nil if there is none.
@@ -57,20 +57,6 @@ extension Picture {
             try picture.image.droppingAlpha().bandjoin(masked).copy(interpretation: pixels.interpretation))
     }
 
-    /// Composites onto an opaque colour and drops the alpha.
-    /// - Parameter watch: finds out whether that changes a pixel.
-    package func flattened(onto ink: Ink, watch: AlphaWatch? = nil) throws -> Picture {
-        guard hasAlpha else { return self }
-        let watched = if let watch { with(try image.watched(by: watch)) } else { self }
-        return try watched.flattened(onto: components(of: ink))
-    }
-
-    /// The same for a color in the picture's own numbers.
-    func flattened(onto numbers: [Double]) throws -> Picture {
-        // In floating point, since libvips cuts off what it should round.
-        try storing(image.cast(.float).flatten(background: numbers, maximumAlpha: white), hasAlpha: false)
-    }
-
     /// Composites onto other pixels: source-over on premultiplied values.
     /// - Parameter under: colors in this picture's numbers, multiplied by their alpha, and alpha, which is its last
     ///   band as it is this picture's.
@@ -112,7 +98,7 @@ extension Picture {
         let isPlaced = offset == PixelOffset(0, 0) && size == frame
         if ink.color.isOpaque {
             let flat = try flattened(onto: ink)
-            return isPlaced ? flat : try flat.onCanvas(frame, at: offset, background: flat.components(of: ink))
+            return isPlaced ? flat : try flat.onCanvas(frame, at: offset, background: ink)
         }
         let placed = isPlaced ? self : try addingAlpha().onCanvas(frame, at: offset)
         return ink.color.isTransparent ? placed : try placed.composited(over: ink)

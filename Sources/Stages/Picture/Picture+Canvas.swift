@@ -1,6 +1,7 @@
 // Where pixels are: cut, placed, repeated, joined and scaled.
+package import Kernels
 package import Pipeline
-package import Vips
+import Vips
 
 extension Picture {
     /// A part of the picture; itself if that is all of it.
@@ -12,12 +13,12 @@ extension Picture {
     }
 
     /// The picture on a canvas of one colour; what does not fit is cut. Itself if it covers the canvas exactly.
-    /// - Parameter background: a number for each band; nil is transparent black.
+    /// - Parameter background: nil is transparent black.
     func onCanvas(
-        _ canvas: PixelSize, at offset: PixelOffset = PixelOffset(0, 0), background: [Double]? = nil
+        _ canvas: PixelSize, at offset: PixelOffset = PixelOffset(0, 0), background: Ink? = nil
     ) throws -> Picture {
         guard offset != PixelOffset(0, 0) || canvas != size else { return self }
-        let colour = background ?? Array(repeating: 0, count: image.bands)
+        let colour = try background.map(componentsWithAlpha) ?? Array(repeating: 0, count: image.bands)
         return with(
             try image.embed(x: offset.x, y: offset.y, width: canvas.width, height: canvas.height, background: colour))
     }
@@ -111,19 +112,6 @@ extension Image {
     func scaled(to size: PixelSize, kernel: ScalingKernel = .lanczos3) throws -> Image {
         guard width != size.width || height != size.height else { return self }
         return try resampled(
-            to: ResamplingTarget(width: size.width, height: size.height, kernel: kernel.resampling))
-    }
-}
-
-extension ScalingKernel {
-    package var resampling: ResamplingKernel {
-        switch self {
-        case .lanczos3: .lanczos3
-        case .lanczos2: .lanczos2
-        case .mitchell: .mitchell
-        case .cubic: .cubic
-        case .linear: .linear
-        case .nearest: .nearest
-        }
+            to: ResamplingTarget(width: size.width, height: size.height, kernel: kernel))
     }
 }

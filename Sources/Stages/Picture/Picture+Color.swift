@@ -1,10 +1,11 @@
 // Colours in a picture's own numbers.
-import Pipeline
+package import Pipeline
 package import Vips
 
 extension Picture {
-    /// A colour in the picture's own numbers, or the nearest that they can say; one for each band except alpha.
-    func numbers(of color: Color) throws -> [Double] {
+    /// A colour in the picture's own numbers, or the nearest that they can say; one for each band except alpha. It is
+    /// there to be compared with pixels. What is drawn is an `Ink`, which the plan has found the picture can hold.
+    func nearestNumbers(to color: Color) throws -> [Double] {
         let levels = [color.red, color.green, color.blue]
         // Colors that need no conversion are asked for often.
         if profile == nil, pixels.colour == .rgb || (isGrey && color.isGrey) {
@@ -24,7 +25,7 @@ extension Picture {
     }
 
     /// A colour that the plan has found the picture can hold, in the picture's own numbers without alpha.
-    func components(of ink: Ink) throws -> [Double] { try numbers(of: ink.color) }
+    func components(of ink: Ink) throws -> [Double] { try nearestNumbers(to: ink.color) }
 
     /// The same, with alpha if the picture has one.
     func componentsWithAlpha(of ink: Ink) throws -> [Double] {
@@ -36,12 +37,46 @@ extension Picture {
         try filled(components(of: ink) + (hasAlpha ? [ink.color.alpha * white] : []), size: size, hasAlpha: hasAlpha)
     }
 
-    /// The same for numbers of the picture, and alpha if it has one.
-    func filled(_ numbers: [Double], size: PixelSize, hasAlpha: Bool) throws -> Picture {
+    /// An opaque picture of one color: the average of pixels of this picture's format.
+    func filled(withAverageOf pixels: Image, size: PixelSize) throws -> Picture {
+        try filled(average(of: pixels), size: size, hasAlpha: false)
+    }
+
+    /// Composites onto the average of pixels of this picture's format, and drops the alpha.
+    func flattened(ontoAverageOf pixels: Image) throws -> Picture {
+        hasAlpha ? try flattened(onto: average(of: pixels)) : self
+    }
+
+    /// Composites onto an opaque colour and drops the alpha.
+    /// - Parameter watch: finds out whether that changes a pixel.
+    package func flattened(onto ink: Ink, watch: AlphaWatch? = nil) throws -> Picture {
+        guard hasAlpha else { return self }
+        let watched = if let watch { with(try image.watched(by: watch)) } else { self }
+        return try watched.flattened(onto: components(of: ink))
+    }
+
+    private func flattened(onto numbers: [Double]) throws -> Picture {
+        // In floating point, since libvips cuts off what it should round.
+        try storing(image.cast(.float).flatten(background: numbers, maximumAlpha: white), hasAlpha: false)
+    }
+
+    /// The average of pixels, weighed by their alpha; white if nothing is seen of them.
+    private func average(of pixels: Image) throws -> [Double] {
+        guard hasAlpha else { return try pixels.means() }
+        let means = try pixels.premultiply(maximumAlpha: white).means()
+        let alpha = means[means.count - 1] / white
+        guard alpha > 0 else { return try nearestNumbers(to: .white) }
+        return means.dropLast().map { min($0 / alpha, white) }
+    }
+
+    /// - Parameter numbers: for each band, alpha included.
+    private func filled(_ numbers: [Double], size: PixelSize, hasAlpha: Bool) throws -> Picture {
         let pixel = try Image.black(width: 1, height: 1, bands: numbers.count)
         let painted = try storing(
             pixel.linear(Array(repeating: 0, count: numbers.count), numbers), hasAlpha: hasAlpha)
-        return try painted.onCanvas(size, background: numbers.map { $0.rounded() })
+        return painted.with(
+            try painted.image.embed(
+                x: 0, y: 0, width: size.width, height: size.height, background: numbers.map { $0.rounded() }))
     }
 
     /// A canvas of one colour, with alpha, in 8 bits.
@@ -51,7 +86,7 @@ extension Picture {
             interpretation: pixels.interpretation)
         let model = Picture(pixel, pixels, profile: nil)
         self = try model.filled(
-            model.numbers(of: color) + [color.alpha * model.white], size: size, hasAlpha: true)
+            model.nearestNumbers(to: color) + [color.alpha * model.white], size: size, hasAlpha: true)
     }
 
     /// Every pixel in one colour; alpha stays.

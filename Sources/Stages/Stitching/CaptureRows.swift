@@ -1,4 +1,5 @@
 // A capture as rows that can be compared with those of another one.
+import Kernels
 import Pipeline
 import Vips
 

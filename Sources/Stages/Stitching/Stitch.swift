@@ -216,7 +216,7 @@ package struct Stitch: SetStage {
         let room = isVertical ? size.width - cut.width : size.height - cut.height
         let start = align.offset(in: room)
         let place = isVertical ? PixelOffset(start, 0) : PixelOffset(0, start)
-        return try cut.onCanvas(size, at: place, background: cut.componentsWithAlpha(of: background))
+        return try cut.onCanvas(size, at: place, background: background)
     }
 
     /// Halves are joined, and halves of halves, so that a row is looked for in few places however many pictures there

@@ -79,8 +79,7 @@ package struct Caption: Stage {
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         var canvas = try picture.promoted(to: plan.output.colour)
         if plan.output.hasAlpha { canvas = try canvas.addingAlpha() }
-        canvas = try canvas.onCanvas(
-            plan.output.size, at: plan.offset, background: canvas.componentsWithAlpha(of: plan.strip))
+        canvas = try canvas.onCanvas(plan.output.size, at: plan.offset, background: plan.strip)
         return try plan.text.draw(
             on: canvas, stage: Self.name, keepsAlpha: plan.output.hasAlpha, in: context)
     }

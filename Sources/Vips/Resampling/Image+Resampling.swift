@@ -2,16 +2,17 @@
 // docs/decisions/0007-our-own-resampler.md.
 import CResample
 import CVips
+package import Kernels
 
 /// A size in pixels to scale to, and how.
 package struct ResamplingTarget: Sendable {
     package let width: Int
     package let height: Int
-    package let kernel: ResamplingKernel
+    package let kernel: ScalingKernel
     /// Before it is scaled, a picture is reduced to means of `shrink` × `shrink` pixels, as decoders do that shrink.
     package let shrink: Int
 
-    package init(width: Int, height: Int, kernel: ResamplingKernel = .lanczos3, shrink: Int = 1) {
+    package init(width: Int, height: Int, kernel: ScalingKernel = .lanczos3, shrink: Int = 1) {
         self.width = width
         self.height = height
         self.kernel = kernel

@@ -1,5 +1,6 @@
 // Along one side of a picture: which pixels make a pixel of the scaled one, and with what weight.
 import CResample
+import Kernels
 import Synchronization
 
 /// The pixels that count for each pixel of the result.
@@ -15,7 +16,7 @@ struct Taps {
     ///   - length: pixels along this side of the source.
     ///   - extent: the same if the last pixel is not a whole one.
     ///   - newLength: pixels along this side of the result.
-    init(from length: Int, extent: Double, to newLength: Int, kernel: ResamplingKernel) {
+    init(from length: Int, extent: Double, to newLength: Int, kernel: ScalingKernel) {
         if kernel == .nearest {
             // The pixel below the middle of the new one: in whole numbers, since the middle may be on an edge.
             starts = (0..<newLength).map { Int32((2 * $0 + 1) * length / (2 * newLength)) }
@@ -47,7 +48,7 @@ struct Taps {
 
     /// The same, from those computed last if they are among them: icons and thumbnails come in the same sizes again and
     /// again.
-    static func recent(from length: Int, extent: Double, to newLength: Int, kernel: ResamplingKernel) -> Taps {
+    static func recent(from length: Int, extent: Double, to newLength: Int, kernel: ScalingKernel) -> Taps {
         let side = Side(length: length, extent: extent, newLength: newLength, kernel: kernel)
         if let taps = recent.withLock({ $0[side] }) { return taps }
         let taps = Taps(from: length, extent: extent, to: newLength, kernel: kernel)
@@ -63,7 +64,7 @@ struct Taps {
         let length: Int
         let extent: Double
         let newLength: Int
-        let kernel: ResamplingKernel
+        let kernel: ScalingKernel
     }
 
     /// At most 4 MiB: 32 sides of 32,768 weights, which is what a photo of 5,400 pixels has.

@@ -86,7 +86,8 @@ struct CheckCommand: RenderingCommand {
         var findings = CheckFindings()
         let loaded = try findings.value { try LoadedPipeline(path: path, text: text, given: parameters.given) }
         try await checkContents(
-            at: path, text, given: parameters.given, loaded, limits: Limits(), workers, &findings)
+            of: WrittenPipeline(path: path, text: text, given: parameters.given), loaded, limits: Limits(), workers,
+            &findings)
         guard let loaded, findings.isEmpty else { throw findings.error }
         let files = loaded.file.renditions.reduce(0) { $0 + $1.scales.count }
         let unended = loaded.file.renditions.compactMap(\.file).filter { !$0.hasExtension }
@@ -96,10 +97,17 @@ struct CheckCommand: RenderingCommand {
         )
     }
 
+    /// A pipeline's text, and the values for its parameters.
+    private struct WrittenPipeline {
+        let path: String
+        let text: String
+        let given: [String: String]
+    }
+
     /// Looks for mistakes that only a worker finds, in a pipeline that may have others.
     private func checkContents(
-        at path: String, _ text: String, given: [String: String], _ loaded: LoadedPipeline?, limits: Limits,
-        _ workers: WorkerPool, _ findings: inout CheckFindings
+        of written: WrittenPipeline, _ loaded: LoadedPipeline?, limits: Limits, _ workers: WorkerPool,
+        _ findings: inout CheckFindings
     ) async throws {
         var found: Diagnostics?
         do {
@@ -108,10 +116,12 @@ struct CheckCommand: RenderingCommand {
             found = mistakes
         }
         // That ends with the first mistake; each asset by itself shows all.
-        let mistakes = try await LoadedPipeline.assetMistakes(path: path, text: text, given: given) {
+        let mistakes = try await LoadedPipeline.assetMistakes(
+            path: written.path, text: written.text, given: written.given
+        ) {
             try await checkAssets(of: $0, limits: limits, workers: workers)
         }
-        if !mistakes.isEmpty { found = Diagnostics(file: path, text: text, items: mistakes) }
+        if !mistakes.isEmpty { found = Diagnostics(file: written.path, text: written.text, items: mistakes) }
         if let found { findings.add(found) }
     }
 
@@ -175,7 +185,8 @@ struct CheckCommand: RenderingCommand {
             }
             let loaded = try? LoadedPipeline(path: pipeline.text, text: text, given: given.values)
             try await checkContents(
-                at: pipeline.text, text, given: given.values, loaded, limits: limits, workers, &findings)
+                of: WrittenPipeline(path: pipeline.text, text: text, given: given.values), loaded, limits: limits,
+                workers, &findings)
         }
     }
 

@@ -131,13 +131,14 @@ struct PlannerTests {
             Holding(orientation: 2, beginning: .streamed), Holding(orientation: 3, beginning: .held),
             Holding(orientation: 6, beginning: .held),
             // What every rendition scales first is scaled while it is loaded, and turned when it is small.
-            Holding(stages: ["resize: { size: 10 }"], beginning: .scaled),
-            Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", beginning: .scaled),
+            Holding(stages: ["resize: { size: 10 }"], beginning: .scaled(turnedLate: false)),
+            Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", beginning: .scaled(turnedLate: false)),
             Holding(
                 stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], scale: "[1, 2]",
                 beginning: .upright(isHeld: false, then: .scaled)),
             Holding(
-                stages: ["resize: { size: 10 }"], scale: "[1, 2]", orientation: 6, beginning: .scaled),
+                stages: ["resize: { size: 10 }"], scale: "[1, 2]", orientation: 6,
+                beginning: .scaled(turnedLate: true)),
             Holding(
                 stages: ["resize: { size: 10 }"], shared: ["inset: { all: 5 }"], orientation: 6,
                 beginning: .upright(isHeld: true, then: .scaled)),

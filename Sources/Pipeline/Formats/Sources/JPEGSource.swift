@@ -4,6 +4,7 @@ package enum JPEGSource: SourceFormatDeclaration {
     package static let title = "JPEG"
     package static let fileExtensions = ["jpg", "jpeg", "jpe", "jfif"]
     package static let signatures = [[mark(0xFF, 0xD8, 0xFF)]]
+    package static let canHaveAlpha = false
     package static let structure: any FileStructure.Type = JPEGMarkers.self
     /// libjpeg counts a little less far than the format does.
     package static let longestSide = JPEGOutput.longestSide

@@ -3,6 +3,7 @@ package struct PNGOutput: OutputFormatDeclaration {
     package static let name = "png"
     package static let sourceFormat = SourceFormat.png
     package static let metadata: Set<MetadataBlock> = [.exif, .xmp]
+    package static let keepsTexts = true
 
     package let compression: Int
     package let progressive: Bool

@@ -8,6 +8,7 @@ package struct TIFFOutput: OutputFormatDeclaration {
     package static let colorModels = Set(ColourModel.allCases)
     /// libvips would write a quarter of IPTC.
     package static let metadata: Set<MetadataBlock> = [.xmp, .photoshop]
+    package static let keepsDescription = true
 
     /// How the pixels are packed.
     package enum Compression: String, ParameterWord {

@@ -1,13 +1,13 @@
 // The curves by which neighbouring pixels are weighted when a picture is scaled.
 import Glibc
 
-/// A filter, named as libvips names it.
-package enum ResamplingKernel: String, Sendable, CaseIterable {
+/// How new pixels are computed from old ones; libvips' names.
+package enum ScalingKernel: String, Sendable, CaseIterable {
     /// `nearest` takes whole pixels and weighs none.
-    case nearest, linear, cubic, mitchell, lanczos2, lanczos3
+    case lanczos3, lanczos2, mitchell, cubic, linear, nearest
 
     /// How far the curve reaches from its middle, in pixels of the coarser of the two pictures.
-    var radius: Double {
+    package var radius: Double {
         switch self {
         case .nearest: 0.5
         case .linear: 1
@@ -17,7 +17,7 @@ package enum ResamplingKernel: String, Sendable, CaseIterable {
     }
 
     /// The weight at a distance from the middle.
-    func weight(at distance: Double) -> Double {
+    package func weight(at distance: Double) -> Double {
         let x = abs(distance)
         guard x < radius else { return 0 }
         switch self {

@@ -79,7 +79,8 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["System", "Vips"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "VipsTests", dependencies: ["CResample", "CVips", "Kernels", "Vips", "TestSupport"], swiftSettings: settings),
+            name: "VipsTests", dependencies: ["CResample", "CVips", "Kernels", "Vips", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "PipelineTests", dependencies: ["Kernels", "Pipeline", "Stages"], swiftSettings: settings),
         .testTarget(

@@ -127,7 +127,7 @@ package struct MillFile: Sendable {
             "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imagemill mill file",
         ]
         guard case .object(let body) = MillGroup.mappingSchema() else { return head }
-        return head.merging(body).merging(["$defs": ["inbox": InboxGroup.mappingSchema()]])
+        return head.merging(body).merging(["$defs": ["inbox": InboxSettings.mappingSchema()]])
     }
 
     /// The parameters of the file, of an inbox and of the cache, for the reference.
@@ -135,7 +135,7 @@ package struct MillFile: Sendable {
         (file: [ParameterDescription], inbox: [ParameterDescription], cache: [ParameterDescription])
     {
         (
-            Parameters.describe(MillGroup.self), Parameters.describe(InboxGroup.self),
+            Parameters.describe(MillGroup.self), Parameters.describe(InboxSettings.self),
             Parameters.describe(CacheSettings.self)
         )
     }

@@ -1,27 +1,53 @@
 // One inbox of `mill.yaml`.
 
 /// A folder that is watched, and what to do with the files in it.
-package struct MillInbox: Sendable {
+@dynamicMemberLookup package struct MillInbox: Sendable {
     /// Tells inboxes apart in the state folder, in logs and in the status.
     package let name: String
-    package let path: WrittenPath
-    package let outbox: WrittenPath
-    package let pipeline: WrittenPath
-    package let settle: Duration
+    package let position: Position
+    private let settings: InboxSettings
+
+    fileprivate init(_ settings: InboxSettings, at position: Position) {
+        (self.settings, self.position) = (settings, position)
+        name = settings.name ?? settings.defaultName
+    }
+
+    package subscript<Value>(dynamicMember setting: KeyPath<InboxSettings, Value>) -> Value {
+        settings[keyPath: setting]
+    }
+
+    /// The limits of this inbox.
+    package func limits(within mill: Limits) -> Limits {
+        var limits = settings.limits.applied(to: mill)
+        limits.allowed = settings.allowed.formats
+        return limits
+    }
+}
+
+/// The parts of an inbox with mistakes that could be read; nil for the others.
+package struct PartOfInbox: Sendable {
+    package let name: String
+    package let path, outbox, pipeline: WrittenPath?
+    package let position: Position
+}
+
+/// What is written of an inbox.
+package struct InboxSettings: ParameterGroup, Sendable {
+    package let path, outbox, pipeline: WrittenPath
+    let name: String?
+    package let settle, incompleteAfter, zeroByteAfter, setQuiet: Duration
     package let originals: OriginalPolicy
     package let watch: WatchMode
     /// How often a source is tried that may succeed another time.
     package let attempts: Int
+    package let priority: Int
     package let collision: CollisionPolicy
     package let duplicates: DuplicatePolicy
     package let sidecar: SidecarPolicy
     /// Renditions are put into the same sub-folders as their sources.
     package let keepsTree: Bool
-    package let incompleteAfter: Duration
-    package let zeroByteAfter: Duration
-    package let setQuiet: Duration
-    package let priority: Int
-    package let ignore: [NamePattern]
+    private let ignored: NamePatternList
+    package var ignore: [NamePattern] { ignored.patterns }
     package let reports: ReportPlace
     /// The limits that differ from those of the mill.
     package let limits: LimitOverrides
@@ -36,48 +62,10 @@ package struct MillInbox: Sendable {
     /// Nil if everything is kept.
     package let keepDone, keepFailed: Retention?
     package let onSuccess, onFailure, onPause: HookSettings?
-    package let position: Position
-
-    /// The limits of this inbox.
-    package func limits(within mill: Limits) -> Limits {
-        var limits = limits.applied(to: mill)
-        limits.allowed = allowed.formats
-        return limits
-    }
-}
-
-/// The parts of an inbox with mistakes that could be read; nil for the others.
-package struct PartOfInbox: Sendable {
-    package let name: String
-    package let path, outbox, pipeline: WrittenPath?
-    package let position: Position
-}
-
-/// The parameters of an inbox.
-struct InboxGroup: ParameterGroup {
-    let path, outbox, pipeline: WrittenPath
-    let name: String?
-    let settle, incompleteAfter, zeroByteAfter, setQuiet: Duration
-    let originals: OriginalPolicy
-    let watch: WatchMode
-    let attempts, priority: Int
-    let collision: CollisionPolicy
-    let duplicates: DuplicatePolicy
-    let sidecar: SidecarPolicy
-    let keepsTree: Bool
-    let ignore: NamePatternList
-    let reports: ReportPlace
-    let limits: LimitOverrides
-    let allowed: AllowedFormats
-    let policy: WarningPolicy
-    let given: GivenParameters
-    let isolates: Bool
-    let keepDone, keepFailed: Retention?
-    let onSuccess, onFailure, onPause: HookSettings?
     /// Those of the keys for folders and for the name that were understood.
     private let understood: Set<String>
 
-    init(_ p: inout Parameters) {
+    package init(_ p: inout Parameters) {
         path = p.required("path", "The folder to watch, with its sub-folders.")
         outbox = p.required("outbox", "The folder for the renditions.")
         pipeline = p.required("pipeline", "The pipeline file.")
@@ -114,7 +102,7 @@ struct InboxGroup: ParameterGroup {
         keepsTree = p.optional("keep-tree", true, "Puts renditions into the same sub-folders as their sources.")
         priority = p.optional(
             "priority", 1, in: 1...100, "The share of this inbox if several wait: 2 gets twice as many turns as 1.")
-        ignore = p.optional(
+        ignored = p.optional(
             "ignore", NamePatternList([]),
             "More names to pass over; with ! before it, a usual leftover that is taken after all.")
         reports = p.optional(
@@ -166,7 +154,7 @@ struct InboxGroup: ParameterGroup {
     }
 
     /// The last part of the path, without what a name cannot begin with.
-    private var defaultName: String {
+    fileprivate var defaultName: String {
         let last = BytePath(path.text).withoutTrailingSlashes.lastComponent.text
         return Self.canName(last) ? last : "inbox"
     }
@@ -179,20 +167,6 @@ struct InboxGroup: ParameterGroup {
         return PartOfInbox(
             name: (hasKnownName ? name : nil) ?? defaultName, path: known(path, "path"),
             outbox: known(outbox, "outbox"), pipeline: known(pipeline, "pipeline"), position: position)
-    }
-
-    func inbox(at position: Position) -> MillInbox {
-        MillInbox(
-            name: name ?? defaultName, path: path, outbox: outbox, pipeline: pipeline, settle: settle,
-            originals: originals, watch: watch,
-            attempts: attempts, collision: collision, duplicates: duplicates, sidecar: sidecar, keepsTree: keepsTree,
-            incompleteAfter: incompleteAfter,
-            zeroByteAfter: zeroByteAfter,
-            setQuiet: setQuiet, priority: priority, ignore: ignore.patterns, reports: reports, limits: limits,
-            allowed: allowed, policy: policy, given: given, isolates: isolates, keepDone: keepDone,
-            keepFailed: keepFailed,
-            onSuccess: onSuccess, onFailure: onFailure, onPause: onPause,
-            position: position)
     }
 }
 
@@ -215,7 +189,9 @@ struct InboxList: ParameterValue {
         var (known, names): ([PartOfInbox], Set<String>) = ([], [])
         for item in items {
             let problemsBefore = log.problems.count
-            guard let group = Parameters.read(InboxGroup.self, from: item, owner: "the inbox", &log) else { continue }
+            guard let group = Parameters.read(InboxSettings.self, from: item, owner: "the inbox", &log) else {
+                continue
+            }
             let isRight = log.problems.count == problemsBefore
             let part = group.part(at: item.position)
             if let path = part.path, let other = known.first(where: { $0.path?.text == path.text }) {
@@ -234,7 +210,7 @@ struct InboxList: ParameterValue {
                     item.position, "two inboxes are called '\(part.name)'; give one of them a 'name' of its own")
             }
             known.append(part)
-            if isRight { inboxes.append(group.inbox(at: item.position)) } else { others.append(part) }
+            if isRight { inboxes.append(MillInbox(group, at: item.position)) } else { others.append(part) }
         }
         return InboxList(inboxes: inboxes, others: others)
     }

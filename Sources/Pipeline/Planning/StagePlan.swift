@@ -43,7 +43,7 @@ extension StagePlan {
 /// How a stage depends on the number of pixels that come in. Loading shrinks only if every stage up to the first
 /// scaling one allows it.
 package enum SizeDependence: Hashable, Sendable {
-    /// Any number will do: the stage treats all pixels alike.
+    /// Any number will do: what the stage makes of a shrunk picture looks like what it makes of the whole one, shrunk.
     case anySize
     /// The stage scales to this size, whatever comes in.
     case scales(to: PixelSize, by: ScalingKernel)

@@ -64,7 +64,7 @@ struct MillFileTests {
                 + "  - { path: in, outbox: out, pipeline: p.yaml, limits: { max-pixels: 300M, max-profile-bytes: 1K } }\n"
                 + "  - { path: in2, outbox: out2, pipeline: p.yaml }\n")
         let all = file.limits(memory: 1)
-        let own = file.inboxes.map { $0.limits.applied(to: all) }
+        let own = file.inboxes.map { $0.limits(within: all) }
         #expect(own.map(\.maximumPixels) == [300_000_000, 5_000_000] && own.map(\.maximumSide) == [900, 900])
         #expect(own.map(\.maximumProfileBytes) == [1024, 4 << 20] && own.map(\.maximumMemory) == [1, 1])
     }

@@ -11,37 +11,66 @@ extension Renderer {
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
         // Turned once: encoders that take a whole picture, and stages that read rows twice, would turn it for each use.
         let start = plan.load.beginning.isTurnedLate ? try start.map { try $0.inMemory() } : start
-        var frames = try run(rendition.steps, on: start, context, resized: resized)
-        let save = rendition.rendition.save
-        let encoder = save.encoder
+        let drawn = try run(rendition.steps, on: start, context, resized: resized)
         let watch = AlphaWatch()
+        var frames = try asSaved(drawn, rendition, watch)
+        try frames.compute()
+        let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays
+        let whole = try frames.joined(for: rendition.format, delays: delays)
+        let warnings = try save(whole, rendition, metadata, to: output)
+        return (
+            RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count),
+            warnings + (delays == frames.delays ? [] : [rendition.slowed])
+                + (watch.sawTransparency ? [rendition.flattened] : [])
+        )
+    }
+
+    /// The frames with the alpha and the depth that they are saved with.
+    private func asSaved(_ drawn: Frames, _ rendition: RenditionPlan, _ watch: AlphaWatch) throws -> Frames {
+        var frames = drawn
         if let background = rendition.background {
             frames = try frames.map {
                 try $0.promoted(to: rendition.output.colour).flattened(onto: background, watch: watch)
             }
         }
         if rendition.output.depth == .sixteen { frames = try frames.map { try $0.inSixteenBits() } }
-        let keepsProfile = pipeline.profile == .keep
-        let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays
-        let texts = rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
-        let isEight = rendition.output.depth == .eight && !encoder.reducesDepth
+        let isEight = rendition.output.depth == .eight && !rendition.rendition.save.encoder.reducesDepth
         // The specification of thumbnails knows 8 bits only.
-        if texts != nil || isEight { frames = try frames.map { try $0.inEightBits() } }
-        try frames.compute()
-        let whole = try frames.joined(for: rendition.format, delays: delays)
-        let (coloured, converted) = keepsProfile ? try whole.keepingColours(by: type(of: encoder), output) : (whole, [])
+        if texts(of: rendition) != nil || isEight { frames = try frames.map { try $0.inEightBits() } }
+        return frames
+    }
+
+    /// Writes a picture, or the frames of one below each other, with its metadata.
+    private func save(
+        _ picture: Image, _ rendition: RenditionPlan, _ metadata: SourceMetadata, to output: OpenFile
+    ) throws -> [Warning] {
+        let encoder = rendition.rendition.save.encoder
+        let keepsProfile = pipeline.profile == .keep
+        let (coloured, converted) =
+            keepsProfile ? try picture.keepingColours(by: type(of: encoder), output) : (picture, [])
         let (image, keepsNothing, kept, lost) = try metadata.applied(
             to: coloured, rendition, encoder: type(of: encoder), keepsProfile: keepsProfile)
         try encoder.save(image, as: rendition.output, to: output, strip: keepsNothing)
-        try PNGTexts.add(texts ?? [], kept, to: output)
-        let slowed = Warning(
+        try PNGTexts.add(texts(of: rendition) ?? [], kept, to: output)
+        return converted + lost
+    }
+
+    /// What a thumbnail says of its source; nil if the rendition is none.
+    private func texts(of rendition: RenditionPlan) -> [(key: String, text: String)]? {
+        rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
+    }
+}
+
+extension RenditionPlan {
+    fileprivate var slowed: Warning {
+        Warning(
             .animationSlowed,
-            "'\(rendition.title)': \(rendition.format.rawValue) shows frames for at least \(rendition.format.declaration.animation?.shortestFrame ?? 0) ms, or browsers play them at 100 ms"
+            "'\(title)': \(format.rawValue) shows frames for at least \(format.declaration.animation?.shortestFrame ?? 0) ms, or browsers play them at 100 ms"
         )
-        let flattened = Warning(
-            .alphaFlattened, "'\(rendition.title)' is saved without transparency, drawn on \(save.background.written)")
-        let warnings =
-            converted + lost + (delays == frames.delays ? [] : [slowed]) + (watch.sawTransparency ? [flattened] : [])
-        return (RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count), warnings)
+    }
+
+    fileprivate var flattened: Warning {
+        Warning(
+            .alphaFlattened, "'\(title)' is saved without transparency, drawn on \(rendition.save.background.written)")
     }
 }

@@ -41,7 +41,9 @@ package struct Hook: Equatable, Sendable {
 extension MillInbox {
     /// The settings of each event that has a hook.
     var hooks: [(event: HookEvent, settings: HookSettings)] {
-        let all: [(HookEvent, HookSettings?)] = [(.success, self.onSuccess), (.failure, self.onFailure), (.pause, self.onPause)]
+        let all: [(HookEvent, HookSettings?)] = [
+            (.success, self.onSuccess), (.failure, self.onFailure), (.pause, self.onPause),
+        ]
         return all.compactMap { event, settings in settings.map { (event, $0) } }
     }
 }

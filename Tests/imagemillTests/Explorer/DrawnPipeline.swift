@@ -100,7 +100,9 @@ struct PipelineDrawing {
         for _ in 0..<100 {
             var pipeline = DrawnPipeline(written: .mapping([]))
             if source.isSet { pipeline.written["source"] = .text("set") }
-            if !source.isSet, random.chance(0.15) { pipeline.written["profile"] = .text("keep") }
+            // Colors of four inks with alpha are five numbers a pixel, if they are kept.
+            let isPrint = [.cmyk, .lab].contains(source.colour)
+            if !source.isSet, random.chance(isPrint ? 0.6 : 0.15) { pipeline.written["profile"] = .text("keep") }
             if random.chance(0.05) { pipeline.written["tolerate"] = .text(random.pick(Tolerance.allCases).rawValue) }
             if source.frames > 1, random.chance(0.1) {
                 pipeline.written["page"] = .plain("\(random.whole(1...source.frames))")

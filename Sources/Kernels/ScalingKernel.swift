@@ -3,8 +3,9 @@ import Glibc
 
 /// How new pixels are computed from old ones; libvips' names.
 package enum ScalingKernel: String, Sendable, CaseIterable {
-    /// `nearest` takes whole pixels and weighs none.
-    case lanczos3, lanczos2, mitchell, cubic, linear, nearest
+    case lanczos3, lanczos2, mitchell, cubic, linear
+    /// Takes whole pixels and weighs none.
+    case nearest
 
     /// How far the curve reaches from its middle, in pixels of the coarser of the two pictures.
     package var radius: Double {

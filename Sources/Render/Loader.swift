@@ -26,9 +26,9 @@ enum Loader {
         return facts
     }
 
-    /// What is read of a file.
-    struct Part {
-        /// From 1; nil for the first.
+    /// How a file is opened.
+    struct Opening {
+        /// The page, from 1; nil for the first.
         var page: Int?
         /// The decoder delivers one pixel for so many along a side.
         var shrink = 1
@@ -42,16 +42,16 @@ enum Loader {
     /// - Returns: also how many bands of the file it lacks.
     /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
     static func open(
-        _ file: OpenFile, format: SourceFormat, _ part: Part = Part(), tolerance: Tolerance = .nothing
+        _ file: OpenFile, format: SourceFormat, _ opening: Opening = Opening(), tolerance: Tolerance = .nothing
     ) throws -> (picture: Picture, droppedBands: Int) {
         var arguments: [(String, Argument)] = [
             ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
             ("fail_on", .string(tolerance == .truncated ? "none" : "error")),
         ]
-        if let page = part.page, page > 1 { arguments.append(("page", .int(page - 1))) }
-        arguments += format.decoder.options(shrink: part.shrink, factor: part.factor, allFrames: part.allFrames)
+        if let page = opening.page, page > 1 { arguments.append(("page", .int(page - 1))) }
+        arguments += format.decoder.options(shrink: opening.shrink, factor: opening.factor, allFrames: opening.allFrames)
         let opened = try Operation(format.decoder.operation, arguments).image()
-        let corrected = try format.decoder.corrected(opened, of: file, page: part.page ?? 1, tolerance: tolerance)
+        let corrected = try format.decoder.corrected(opened, of: file, page: opening.page ?? 1, tolerance: tolerance)
         return (try Picture(decoded: corrected), opened.bands - corrected.bands)
     }
 

@@ -24,10 +24,10 @@ final class ProbedSource {
         let structure = format.declaration.structure
         let refusal = try file.structureForDecoding { try? structure.refusal(of: page ?? 1, in: $0) }
         if let refusal { throw refusal }
-        var (picture, dropped) = try Loader.open(file, format: format, Loader.Part(allFrames: page == nil))
+        var (picture, dropped) = try Loader.open(file, format: format, Loader.Opening(allFrames: page == nil))
         var facts = Loader.facts(of: format, picture, droppedBands: dropped)
         if let page, page <= facts.frames {
-            (picture, dropped) = try Loader.open(file, format: format, Loader.Part(page: page))
+            (picture, dropped) = try Loader.open(file, format: format, Loader.Opening(page: page))
             let count = facts.frames
             facts = Loader.facts(of: format, picture, droppedBands: dropped)
             (facts.frames, facts.page) = (count, page)
@@ -91,7 +91,7 @@ final class ProbedSource {
         unread = nil
         let picture = try Loader.open(
             file, format: facts.format,
-            Loader.Part(
+            Loader.Opening(
                 page: facts.page, shrink: shrink, factor: factor ?? 1 / Double(shrink), allFrames: allFrames),
             tolerance: lacksEnd(tolerating: tolerance) ? .truncated : .nothing
         ).picture

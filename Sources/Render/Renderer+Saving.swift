@@ -20,8 +20,8 @@ extension Renderer {
         let warnings = try save(whole, rendition, metadata, to: output)
         return (
             RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count),
-            warnings + (delays == frames.delays ? [] : [rendition.slowed])
-                + (watch.sawTransparency ? [rendition.flattened] : [])
+            warnings + (delays == frames.delays ? [] : [rendition.slowedWarning])
+                + (watch.sawTransparency ? [rendition.flattenedWarning] : [])
         )
     }
 
@@ -40,14 +40,14 @@ extension Renderer {
         return frames
     }
 
-    /// Writes a picture, or the frames of one below each other, with its metadata.
+    /// Writes a still, or all frames below each other, with its metadata.
     private func save(
-        _ picture: Image, _ rendition: RenditionPlan, _ metadata: SourceMetadata, to output: OpenFile
+        _ stack: Image, _ rendition: RenditionPlan, _ metadata: SourceMetadata, to output: OpenFile
     ) throws -> [Warning] {
         let encoder = rendition.rendition.save.encoder
         let keepsProfile = pipeline.profile == .keep
         let (coloured, converted) =
-            keepsProfile ? try picture.keepingColours(by: type(of: encoder), output) : (picture, [])
+            keepsProfile ? try stack.keepingColours(by: type(of: encoder), output) : (stack, [])
         let (image, keepsNothing, kept, lost) = try metadata.applied(
             to: coloured, rendition, encoder: type(of: encoder), keepsProfile: keepsProfile)
         try encoder.save(image, as: rendition.output, to: output, strip: keepsNothing)
@@ -55,21 +55,21 @@ extension Renderer {
         return converted + lost
     }
 
-    /// What a thumbnail says of its source; nil if the rendition is none.
+    /// The texts by which a thumbnail names its source; nil if the rendition is none.
     private func texts(of rendition: RenditionPlan) -> [(key: String, text: String)]? {
         rendition.rendition.layout == .freedesktop ? thumbnail?.texts : nil
     }
 }
 
 extension RenditionPlan {
-    fileprivate var slowed: Warning {
+    fileprivate var slowedWarning: Warning {
         Warning(
             .animationSlowed,
             "'\(title)': \(format.rawValue) shows frames for at least \(format.declaration.animation?.shortestFrame ?? 0) ms, or browsers play them at 100 ms"
         )
     }
 
-    fileprivate var flattened: Warning {
+    fileprivate var flattenedWarning: Warning {
         Warning(
             .alphaFlattened, "'\(title)' is saved without transparency, drawn on \(rendition.save.background.written)")
     }

@@ -10,7 +10,7 @@ extension Renderer {
     func wholePicture(_ source: ProbedSource) throws -> Frames {
         let opened = try source.reopened(shrink: 1, allFrames: plan.load.loadsAllFrames, tolerance: pipeline.tolerance)
         let timing = FrameTiming(opened.image, plan)
-        let picture = try source.decoded(opened, shrink: 1, plan.source.isReadOutOfOrder ? .held : .streamed)
+        let picture = try source.decoded(opened, shrink: 1, Beginning(lookingAt: plan.source))
         return try frames(of: converted(turned(picture, timing)).picture.inMemory(), timing)
     }
 

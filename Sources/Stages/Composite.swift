@@ -253,7 +253,7 @@ struct LayerPlan: Sendable {
     enum Content: Sendable {
         case source(natural: PixelSize)
         case asset(DrawnAsset)
-        case color(Color, PixelSize)
+        case color(Ink, PixelSize)
         /// The text's step begins the layer's.
         case text(PixelSize)
         indirect case canvas(CanvasPlan)
@@ -380,13 +380,9 @@ extension LayerDeclaration {
                 try place.width?.pixels(of: canvas.width, scale: scale, "width", in: Composite.name) ?? canvas.width,
                 try place.height?.pixels(of: canvas.height, scale: scale, "height", in: Composite.name) ?? canvas.height
             )
-            let (begun, colour): (LayerPlan.Content, ColourModel) =
-                if case .color(let color) = content {
-                    (.color(color, size), color.isGrey ? .grey : .rgb)
-                } else {
-                    (.text(size), .grey)
-                }
-            return (begun, PictureInfo(size: size, hasAlpha: true, colour: colour, pixelsPerPoint: scale))
+            var own = PictureInfo(size: size, hasAlpha: true, colour: .grey, pixelsPerPoint: scale)
+            guard case .color(let color) = content else { return (.text(size), own) }
+            return (.color(try own.ink(color, for: Composite.name), size), own)
         case .canvas(let declaration):
             // Lengths of a nested canvas refer to the one it is drawn on.
             let plan = try declaration.plan(in: canvas, context, source: source)
@@ -429,13 +425,13 @@ extension LayerPlan {
         case .source(let natural):
             return try steps.render(source.scaled(to: natural).addingAlpha(), in: context).scaled(to: box.size)
         case .asset(let asset): return try asset.picture(in: context)
-        case .color(let color, let size):
+        case .color(let ink, let size):
             return try stages.sameForAllFrames(context) {
-                try steps.render(Picture(color, size: size), in: context)
+                try steps.render(Picture(ink, size: size), in: context)
             }
         case .text(let size):
             return try stages.sameForAllFrames(context) {
-                try steps.render(Picture(.transparent, size: size), in: context)
+                try steps.render(Picture(clear: size), in: context)
             }
         case .canvas(let canvas):
             return try steps.render(canvas.render(source: source, like: model, in: context).addingAlpha(), in: context)

@@ -97,7 +97,8 @@ package struct ContactSheet: SetStage {
         let box = try picture.onCanvas(size, at: place.offset, background: plan.background)
         guard plan.labelHeight > 0,
             let text = try label.draw(
-                place.label, in: PixelSize(plan.cell.width, plan.labelHeight), on: box, plan.ink, plan.background)
+                place.label, within: PixelSize(plan.cell.width, plan.labelHeight), on: box, in: plan.ink,
+                over: plan.background)
         else { return try box.inMemory() }
         let left = (plan.cell.width - text.picture.width) / 2
         return try box.inserting(text.picture, at: PixelOffset(left, plan.cell.height + text.top)).inMemory()

@@ -199,17 +199,17 @@ extension Picture {
     fileprivate func background(_ kind: FrameBackground.OfPicture, of frame: PixelSize, sigma: Double) throws -> Picture
     {
         switch kind {
-        case .average: return try filled(withAverageOf: image, size: frame)
+        case .average: return try filled(withAverageOf: self, size: frame)
         case .edge:
             let rows = [0, height - 1].map { PixelBox(PixelOffset(0, $0), PixelSize(width, 1)) }
             let columns = [0, width - 1].map { PixelBox(PixelOffset($0, 0), PixelSize(1, height)) }
             let edges = try rows.map { try cropped(to: $0).image } + columns.map { try cropped(to: $0).image.rot(.d90) }
             let line = try edges.dropFirst().reduce(edges[0]) { try $0.join($1, .horizontal) }
-            return try filled(withAverageOf: line, size: frame)
+            return try filled(withAverageOf: with(line), size: frame)
         case .blur:
             let seen = ScalingMode.aspectFit.size(of: frame, in: size)
             let part = try cropped(to: PixelBox(Anchor.center.offset(of: seen, in: size), seen))
-            let fill = try part.flattened(ontoAverageOf: image).scaled(to: frame)
+            let fill = try part.flattened(ontoAverageOf: self).scaled(to: frame)
             return sigma < 0.2 ? fill : try fill.with(fill.image.blurred(sigma: sigma))
         }
     }

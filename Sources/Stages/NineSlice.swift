@@ -67,22 +67,22 @@ package struct NineSlice: Stage {
             try height?.pixels(of: natural.height, scale: scale, "height", in: Self.name) ?? natural.height)
         let caps = try caps.pixels(of: natural, scale: scale, "cap-insets", in: Self.name)
         let unit = scale == 1 ? "pixels" : "pixels (\(writtenNumber(scale)) to a point)"
-        func check(
-            _ sides: String, _ first: Int, _ last: Int, _ extent: String, of lengths: (picture: Int, result: Int)
-        ) throws(PlanFailure) {
-            let found = "the \(sides) caps of \(first) and \(last) \(unit)"
-            let (picture, result) = lengths
-            guard first + last <= result else {
-                let message = "\(found) do not fit a result \(result) pixels \(extent)"
+        func check(_ caps: (first: Int, last: Int), in drawn: Int, _ result: Int, _ words: (sides: String, extent: String))
+            throws(PlanFailure)
+        {
+            let found = "the \(words.sides) caps of \(caps.first) and \(caps.last) \(unit)"
+            let both = caps.first + caps.last
+            guard both <= result else {
+                let message = "\(found) do not fit a result \(result) pixels \(words.extent)"
                 throw PlanFailure(.emptyResult, stage: Self.name, message)
             }
-            guard first + last < picture || (first + last == picture && result == picture) else {
-                let message = "\(found) leave nothing between them of a picture \(picture) pixels \(extent)"
+            guard both < drawn || (both == drawn && result == drawn) else {
+                let message = "\(found) leave nothing between them of a picture \(drawn) pixels \(words.extent)"
                 throw PlanFailure(.emptyResult, stage: Self.name, message)
             }
         }
-        try check("leading and trailing", caps.left, caps.right, "wide", of: (natural.width, size.width))
-        try check("top and bottom", caps.top, caps.bottom, "high", of: (natural.height, size.height))
+        try check((caps.left, caps.right), in: natural.width, size.width, ("leading and trailing", "wide"))
+        try check((caps.top, caps.bottom), in: natural.height, size.height, ("top and bottom", "high"))
         let output = picture.drawn(at: size, width: width, height: height)
         return Plan(output: output, natural: natural, caps: caps, input: input.size)
     }

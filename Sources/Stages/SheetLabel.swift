@@ -42,7 +42,7 @@ struct SheetLabel: Sendable {
     /// so that all texts are on one line.
     /// - Returns: nil if there is nothing to see.
     func draw(
-        _ text: String, in box: PixelSize, on picture: Picture, _ foreground: Ink, _ background: Ink
+        _ text: String, within box: PixelSize, on picture: Picture, in foreground: Ink, over background: Ink
     ) throws -> (picture: Picture, top: Int)? {
         let (width, height) = (box.width, box.height)
         guard let ink = try fitting(text, width: width, size: max(1, rounded(Double(height) / 1.75))) else {

@@ -56,12 +56,12 @@ extension Image {
         let interpolation: [(String, Argument)] = [
             ("matrix", .doubles(matrix)), ("oarea", .ints([0, 0, width, height])),
         ]
-        let moved: [(String, Argument)] = [("odx", .double(shift.x)), ("ody", .double(shift.y))]
+        let translation: [(String, Argument)] = [("odx", .double(shift.x)), ("ody", .double(shift.y))]
         // premultiplied: the caller has done it, so that the background is in the same values as the picture.
         let edge: [(String, Argument)] = [
             ("extend", "background"), ("background", .doubles(background)), ("premultiplied", true),
         ]
-        return try call("affine", interpolation + moved + edge + [("interpolate", "bicubic")])
+        return try call("affine", interpolation + translation + edge + [("interpolate", "bicubic")])
     }
 
     /// Puts pictures of one size below each other.

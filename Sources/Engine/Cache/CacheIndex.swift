@@ -11,6 +11,7 @@ struct CacheEntry: Sendable, Equatable {
     let content: CacheContent
     var key: CacheKey { content.key }
     var bytes: Int { content.bytes }
+    /// SHA-256 of the rendition.
     var digest: String { content.digest }
     var about: String { content.about }
 

@@ -5,6 +5,11 @@ import System
 
 /// A name for something, or the first version of it that is free.
 struct VersionedName {
+    let wish: BytePath
+    var calls = NameCalls.system
+    /// The names of what will be beside a name, which must be free too.
+    var companions: (BytePath) -> [BytePath] = { _ in [] }
+
     /// A version of a name: `~2` before the extension. Too long a stem is shortened, so that the whole is a name.
     static func version(_ number: Int, of name: BytePath) -> BytePath {
         guard number > 1 else { return name }
@@ -24,12 +29,6 @@ struct VersionedName {
         guard let number = Int(String(decoding: digits, as: UTF8.self)), number > 1 else { return false }
         return version(number, of: wish) == name
     }
-
-    /// The wish, and what must be free with it.
-    let wish: BytePath
-    var calls = NameCalls.system
-    /// The names of what will be beside a name, which must be free too.
-    var companions: (BytePath) -> [BytePath] = { _ in [] }
 
     /// Moves something to the first version of the wish that is free.
     /// - Returns: that name.

@@ -311,10 +311,10 @@ final class WorkerProcess {
 /// A request, and what the worker gets for it.
 struct WorkerQuestion {
     let request: Request
-    var files: [OpenFile] = []
+    let files: [OpenFile]
     /// The members that it may ask for meanwhile. They are opened on threads of their own: the one that talks to it
     /// must be free to give up.
-    var members = MemberAccess.none
+    var members: MemberAccess
 
     init(_ request: Request, files: [OpenFile] = [], members: MemberAccess = .none) {
         (self.request, self.files, self.members) = (request, files, members)

@@ -181,7 +181,7 @@ final class WorkerSlot {
     ) throws -> [StageMeasurement] {
         // The members are decoded anew for each stage that is measured.
         let members = Members(of: opened, passes: planner.pipeline.measuredStages.count)
-        let question = WorkerQuestion(.measure(message), members: members?.access ?? .none)
+        let question = WorkerQuestion(.measure(message))
         return try ask(question, within: time, growth: memory.growth, members: members) {
             try $0.measurements(for: planner.pipeline)
         }
@@ -193,7 +193,7 @@ final class WorkerSlot {
         memory: ReservedMemory
     ) throws -> RenderResult {
         let members = Members(of: opened, passes: 1)
-        let question = WorkerQuestion(.render(message), files: outputs, members: members?.access ?? .none)
+        let question = WorkerQuestion(.render(message), files: outputs)
         return try ask(question, within: time, growth: memory.growth, members: members) {
             try $0.rendered(count: outputs.count)
         }
@@ -210,6 +210,8 @@ final class WorkerSlot {
         checked: (WorkerReply) throws -> Answer
     ) throws -> Answer {
         guard let worker else { throw Failure(.internal, stage: "read", "there is no worker") }
+        var question = question
+        question.members = members?.access ?? .none
         do {
             let reply = try worker.ask(
                 question, within: time, growth: growth, cancellation: cancellation, isSilent: isSilent)

@@ -31,7 +31,7 @@ extension Condition {
 
 /// The values that conditions name, and those beside them.
 private struct MentionedValues {
-    /// One for all that formats can have.
+    /// One with alpha and frames, and one without alpha.
     private var formats = Set(
         [
             SourceFormat.allCases.first { $0.declaration.canHaveAlpha && $0.declaration.hasFrames },
@@ -48,6 +48,11 @@ private struct MentionedValues {
 
     init(_ conditions: [Condition]) {
         for test in conditions.flatMap(\.allTests) { add(test) }
+        // One that is not mentioned, also if others are for what they can have.
+        let mentioned = conditions.flatMap(\.allTests).reduce(into: Set<SourceFormat>()) {
+            if case .format(let some) = $1 { $0.formUnion(some) }
+        }
+        formats.formUnion(SourceFormat.alwaysRead.filter { !mentioned.contains($0) }.prefix(1))
     }
 
     private mutating func add(_ test: Condition.Test) {

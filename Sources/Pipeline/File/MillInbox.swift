@@ -114,7 +114,7 @@ package struct InboxSettings: ParameterGroup, Sendable {
             "Limits of this inbox that differ from the mill's, such as { max-pixels: 300M }; all but max-memory.")
         allowed = p.optional(
             "allow", AllowedFormats(),
-            "Formats that are read besides the usual ones: svg, pdf (its first page, or `page` in the pipeline), jxl and jp2, each by workers that read nothing else."
+            "Formats that are read besides the usual ones: \(AllowedFormats.explanation)"
         )
         policy = p.optional(
             "policy", WarningPolicy(),

@@ -14,6 +14,10 @@ package struct AllowedFormats: Hashable, Sendable {
         self.init(Set(formats))
     }
 
+    /// How they are read, for the reference.
+    package static let explanation =
+        "\(words.joined(separator: ", ")), each by workers that read nothing else. A PDF shows its first page, or `page` in the pipeline."
+
     package static let words = SourceFormat.onRequest.map(\.rawValue)
 
     private static func format(_ word: String) -> SourceFormat? { SourceFormat.onRequest.first { $0.rawValue == word } }

@@ -1,7 +1,7 @@
 // Drawing in colours that a picture may not be able to hold.
 
-/// A color that a stage draws. Only a plan makes one, by `PictureInfo.ink`, so that no stage draws what the picture cannot
-/// hold.
+/// A color that a stage draws. It is made by `PictureInfo.ink`, which makes the picture one that can hold it; a picture
+/// that cannot refuses to be drawn on with it.
 package struct Ink: Hashable, Sendable {
     package let color: Color
 

@@ -1,5 +1,4 @@
 // The plain types of parameters: numbers, booleans, texts, and enums of words.
-package import Kernels
 
 /// A number, which a parameter can hold to a range.
 package protocol ParameterNumber: ParameterValue, Comparable {
@@ -53,8 +52,6 @@ package protocol ParameterWord: ParameterValue, RawRepresentable, CaseIterable w
     /// The words for it in a file: its value, and others that are usual.
     var words: [String] { get }
 }
-
-extension ScalingKernel: ParameterWord {}
 
 extension ParameterWord {
     package var words: [String] { [rawValue] }

@@ -58,6 +58,11 @@ extension Beginning {
             then: scalesAtOnce ? .scaled : Sharing(renditions, after: shared))
     }
 
+    /// The beginning of a picture that stages look at: all of it, upright.
+    package init(lookingAt source: SourceFacts) {
+        self = .upright(isHeld: source.isReadOutOfOrder, then: .streamed)
+    }
+
     /// The beginning of a member of a set.
     /// - Parameter own: its stages for each rendition that joins the set itself.
     init(member source: SourceFacts, shared: [PlannedStage], own: [[PlannedStage]]) {

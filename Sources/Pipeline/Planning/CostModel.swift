@@ -101,30 +101,39 @@ package struct CostModel {
         let decoding = saturating(decoder, loaded)
         let shared = HeldPictures.held(by: shared[...], factor: load.ratio, isInputHeld: true)
         let reading = [source.isUnpackedAtOnce ? 0 : decoder, loaded, converted].reduce(shared.peak, saturating)
-        guard load.beginning.sharing != .scaled else {
-            // The memory for reading is freed when all of the picture has been scaled.
-            let scaled = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
-            let own = renditions.map { rendition in
-                let first = rendition.scaledFirst
-                let turned = load.beginning.isTurnedLate ? first : 0
-                // Its first stage finds the scaled picture made.
-                return saturating(turned, rendition.held(from: 1, isMade: first))
-            }
-            return max(decoding, saturating(reading, scaled), saturating(scaled, own.max() ?? 0))
-        }
         let isScaled = self.shared.contains(where: \.isScaling)
         let result = self.shared.last.map { $0.output.scaled(by: isScaled ? 1 : load.ratio).bytes }
         let own = zip(renditions, load.shrinks).map { rendition, shrink in
             rendition.held(from: isScaled ? 1 : load.ratio * Double(load.shrink) / Double(shrink))
         }
         let made = saturating(means(of: result ?? loaded), own.max() ?? 0)
-        if load.beginning.sharing == .held, let result {
+        let late = max(decoding, reading, saturating(rest, saturating(shared.kept, made)))
+        switch load.beginning {
+        case .scaled(let turnedLate): return max(decoding, scaling(reading, turnedLate: turnedLate))
+        case .upright(_, .scaled): return max(decoding, scaling(reading, turnedLate: false))
+        case .upright(_, .held):
+            guard let result else { return late }
             // The memory for reading is freed when the result is in memory.
             return max(decoding, saturating(reading, result), saturating(result, made))
+        case .upright(_, .streamed): return late
         }
-        // Rows that come once keep their decoder until the end.
-        let held = saturating(isRead ? 0 : decoder, converted > 0 ? converted : loaded)
-        return max(decoding, reading, [held, shared.kept, made].reduce(0, saturating))
+    }
+
+    /// While all renditions' first stages scale the rows that pass, and after that.
+    /// - Parameter reading: bytes that are freed when all of the picture has been scaled.
+    private func scaling(_ reading: Int, turnedLate: Bool) -> Int {
+        let scaled = renditions.map { saturating($0.scaledFirst, $0.rowsOfFirst) }.reduce(0, saturating)
+        let own = renditions.map { rendition in
+            let first = rendition.scaledFirst
+            // Its first stage finds the scaled picture made.
+            return saturating(turnedLate ? first : 0, rendition.held(from: 1, isMade: first))
+        }
+        return max(saturating(reading, scaled), saturating(scaled, own.max() ?? 0))
+    }
+
+    /// Bytes of decoding that are there until the end: rows that come once keep their decoder.
+    private var rest: Int {
+        saturating(isRead ? 0 : decoder(shrink: load.shrink), converted > 0 ? converted : loaded)
     }
 
     /// Bytes of the smaller pictures that renditions are made of which allow more shrinking than others.

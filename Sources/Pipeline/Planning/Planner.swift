@@ -124,7 +124,7 @@ package struct Planner: Sendable {
     package func planLook(at source: SourceFacts, pixelsPerPoint: Int) throws(PlanFailure) -> SourcePlan {
         try checkLimits(source, loadsAllFrames: false)
         let decoded = geometry(of: source, frames: 1, pixelsPerPoint: pixelsPerPoint)
-        return plan(source, decoded, [], [], looking: .atAll)
+        return plan(source, decoded, [], [], looking: .forConditions)
     }
 
     /// A vector picture with as many pixels to a point as a rendition's scale; nil if that is its own size, or it is
@@ -148,8 +148,8 @@ package struct Planner: Sendable {
         case none
         /// Stages measure them.
         case forStages
-        /// Whether there is something to be made is what they decide.
-        case atAll
+        /// Conditions ask whether one is not opaque.
+        case forConditions
     }
 
     /// The plan of renditions that are made of one decoded picture.
@@ -165,7 +165,7 @@ package struct Planner: Sendable {
             switch look {
             case .none: 0
             case .forStages: ([shared] + renditions.map { shared + $0.steps }).map(cost.looking).max() ?? 0
-            case .atAll: cost.lookingAtAll
+            case .forConditions: cost.lookingAtAll
             }
         var plan = SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, renditions: renditions,

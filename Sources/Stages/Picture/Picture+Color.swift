@@ -25,7 +25,16 @@ extension Picture {
     }
 
     /// A colour that the plan has found the picture can hold, in the picture's own numbers without alpha.
-    func components(of ink: Ink) throws -> [Double] { try nearestNumbers(to: ink.color) }
+    func components(of ink: Ink) throws -> [Double] {
+        let isHeld =
+            switch pixels.colour {
+            case .rgb: true
+            case .grey: ink.color.isGrey || profile != nil
+            case .cmyk, .lab: false
+            }
+        guard isHeld else { throw MismatchedPlan(stage: "an ink that is another picture's") }
+        return try nearestNumbers(to: ink.color)
+    }
 
     /// The same, with alpha if the picture has one.
     func componentsWithAlpha(of ink: Ink) throws -> [Double] {
@@ -37,13 +46,13 @@ extension Picture {
         try filled(components(of: ink) + (hasAlpha ? [ink.color.alpha * white] : []), size: size, hasAlpha: hasAlpha)
     }
 
-    /// An opaque picture of one color: the average of pixels of this picture's format.
-    func filled(withAverageOf pixels: Image, size: PixelSize) throws -> Picture {
+    /// An opaque picture of one color: the average of another one of this picture's format.
+    func filled(withAverageOf pixels: Picture, size: PixelSize) throws -> Picture {
         try filled(average(of: pixels), size: size, hasAlpha: false)
     }
 
-    /// Composites onto the average of pixels of this picture's format, and drops the alpha.
-    func flattened(ontoAverageOf pixels: Image) throws -> Picture {
+    /// Composites onto the average of another picture of this one's format, and drops the alpha.
+    func flattened(ontoAverageOf pixels: Picture) throws -> Picture {
         hasAlpha ? try flattened(onto: average(of: pixels)) : self
     }
 
@@ -61,9 +70,9 @@ extension Picture {
     }
 
     /// The average of pixels, weighed by their alpha; white if nothing is seen of them.
-    private func average(of pixels: Image) throws -> [Double] {
-        guard hasAlpha else { return try pixels.means() }
-        let means = try pixels.premultiply(maximumAlpha: white).means()
+    private func average(of pixels: Picture) throws -> [Double] {
+        guard hasAlpha else { return try pixels.image.means() }
+        let means = try pixels.image.premultiply(maximumAlpha: white).means()
         let alpha = means[means.count - 1] / white
         guard alpha > 0 else { return try nearestNumbers(to: .white) }
         return means.dropLast().map { min($0 / alpha, white) }
@@ -80,13 +89,22 @@ extension Picture {
     }
 
     /// A canvas of one colour, with alpha, in 8 bits.
-    init(_ color: Color, size: PixelSize) throws {
+    init(_ ink: Ink, size: PixelSize) throws {
+        let color = ink.color
         let pixels = PixelFormat(color.isGrey ? .grey : .rgb)
         let pixel = try Image.black(width: 1, height: 1, bands: pixels.bands).copy(
             interpretation: pixels.interpretation)
         let model = Picture(pixel, pixels, profile: nil)
         self = try model.filled(
             model.nearestNumbers(to: color) + [color.alpha * model.white], size: size, hasAlpha: true)
+    }
+
+    /// A canvas through which all is seen, in 8 bits of gray.
+    init(clear size: PixelSize) throws {
+        let pixels = PixelFormat(.grey, hasAlpha: true)
+        let pixel = try Image.black(width: 1, height: 1, bands: pixels.bands).copy(
+            interpretation: pixels.interpretation)
+        self = try Picture(pixel, pixels, profile: nil).onCanvas(size)
     }
 
     /// Every pixel in one colour; alpha stays.

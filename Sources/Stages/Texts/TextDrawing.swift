@@ -212,9 +212,9 @@ extension TextPlan {
         if let outline { layers.append((try coverage(outline: outline.width), outline.ink)) }
         layers.append((try coverage(), ink))
         let isGrey = layers.allSatisfy(\.ink.color.isGrey)
-        let clear = try Picture(.transparent, size: canvas.size).promoted(to: isGrey ? .grey : .rgb)
+        let clear = try Picture(clear: canvas.size).promoted(to: isGrey ? .grey : .rgb)
         let painted = try layers.map { layer in
-            try Picture(layer.ink.color, size: canvas.size).multiplyingAlpha(by: layer.mask)
+            try Picture(layer.ink, size: canvas.size).multiplyingAlpha(by: layer.mask)
         }
         guard painted.count > 1 else { return try painted[0].inMemory() }
         return try painted.reduce(clear) {

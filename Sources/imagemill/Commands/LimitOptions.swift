@@ -7,7 +7,7 @@ import System
 struct SourceLimitOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Also reads these formats, each by workers that read nothing else: \(SourceFormat.onRequest.map(\.rawValue).joined(separator: ", ")). A PDF shows its first page, or `page` in the pipeline.",
+            "Also reads these formats: \(AllowedFormats.explanation)",
             valueName: "format,..."))
     var allow: AllowedFormats?
 

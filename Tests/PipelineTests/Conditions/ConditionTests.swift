@@ -140,6 +140,7 @@ import Testing
         ("{ format: jpeg }", "{ alpha: true }", false), ("{ format: jpeg }", "{ animated: true }", false),
         ("{ format: tiff }", "{ not: { format: png } }", true),
         ("{ not: { format: gif } }", "{ animated: true }", true),
+        ("{ not: { format: [jpeg, webp, gif] } }", "{ not: { format: [webp, jpeg, gif] } }", true),
         ("{ width: \">= 100\" }", "{ width: \"< 100\" }", false),
         ("{ width: \">= 100\" }", "{ width: \"<= 100\" }", true),
         ("{ width: \"> 1000\" }", "{ width: \"< 1001\" }", false),

@@ -1,0 +1,4 @@
+// The curves of scaling, as pipelines name them.
+package import Kernels
+
+extension ScalingKernel: ParameterWord {}

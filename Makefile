@@ -101,7 +101,9 @@ demo: build ## Makes sample pictures, runs a shipped pipeline over them, and say
 	@docs/demo/run.sh .build/release/imagemill demo
 
 test: deps ## Builds and runs all tests.
-	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+	@mkdir -p .build
+	@set -o pipefail; $(SWIFT) build --build-tests --explicit-target-dependency-import-check error 2>&1 | tee .build/build.log
+	@! grep -E '^/.*(Sources|Tests)/.*: warning:' .build/build.log || { echo 'the compiler warns; mend that first'; exit 1; }
 	@Tests/run
 
 explore: build ## Draws pipelines and pictures by SEEDS, such as 1-1000, and holds what they make against what is promised; a second or two for each.

@@ -49,7 +49,8 @@ enum Loader {
             ("fail_on", .string(tolerance == .truncated ? "none" : "error")),
         ]
         if let page = opening.page, page > 1 { arguments.append(("page", .int(page - 1))) }
-        arguments += format.decoder.options(shrink: opening.shrink, factor: opening.factor, allFrames: opening.allFrames)
+        arguments += format.decoder.options(
+            shrink: opening.shrink, factor: opening.factor, allFrames: opening.allFrames)
         let opened = try Operation(format.decoder.operation, arguments).image()
         let corrected = try format.decoder.corrected(opened, of: file, page: opening.page ?? 1, tolerance: tolerance)
         return (try Picture(decoded: corrected), opened.bands - corrected.bands)

@@ -67,7 +67,9 @@ package struct NineSlice: Stage {
             try height?.pixels(of: natural.height, scale: scale, "height", in: Self.name) ?? natural.height)
         let caps = try caps.pixels(of: natural, scale: scale, "cap-insets", in: Self.name)
         let unit = scale == 1 ? "pixels" : "pixels (\(writtenNumber(scale)) to a point)"
-        func check(_ caps: (first: Int, last: Int), in drawn: Int, _ result: Int, _ words: (sides: String, extent: String))
+        func check(
+            _ caps: (first: Int, last: Int), in drawn: Int, _ result: Int, _ words: (sides: String, extent: String)
+        )
             throws(PlanFailure)
         {
             let found = "the \(words.sides) caps of \(caps.first) and \(caps.last) \(unit)"

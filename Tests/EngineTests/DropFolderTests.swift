@@ -157,7 +157,7 @@ import Testing
             }
         }
         try await drop.until("a thread is at the folders of the first") { isHeld.change { $0 } }
-        housekeeper.keepRecords(of: controllers, names: names)
+        housekeeper.tidyUp(controllers, names: names)
         try await drop.until("the names are released") { try mill.store.ownedNames(after: nil, limit: 100).isEmpty }
         end.change { $0 = true }
         try await onNewThread { mill.drain(within: .seconds(30)) }
@@ -177,7 +177,7 @@ import Testing
         let kept = [".imagemill-\(shared.owner)-1.part", ".imagemill-other-1.part"]
         for name in kept + [left] { try drop.runner.folder.write("x", to: "out/" + name) }
         let names = try mill.store.ownedNames(after: nil, limit: 100)
-        housekeeper.keepRecords(of: controllers, names: names)
+        housekeeper.tidyUp(controllers, names: names)
         let present = { (name: String) in FileManager.default.fileExists(atPath: drop.runner.folder.path("out/" + name))
         }
         try await drop.until("it is gone") { !present(left) }

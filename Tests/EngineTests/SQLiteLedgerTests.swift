@@ -247,6 +247,14 @@ import Testing
         #expect(error?.description.contains("was written by \(writer)") == true)
     }
 
+    @Test func `a disk that cannot be read is told from a ledger that cannot be used`() {
+        func kind(_ code: ResultCode) -> StoreError.Kind {
+            StoreError(DatabaseError(resultCode: code), file: BytePath("/state/ledger.sqlite")).kind
+        }
+        #expect(kind(.SQLITE_IOERR) == .unreachable && kind(.SQLITE_BUSY) == .locked)
+        #expect(kind(.SQLITE_CORRUPT) == .damaged && kind(.SQLITE_READONLY) == .inaccessible)
+    }
+
     @Test func `the ledger takes no job in a state that there is not, and no half of a lease`() throws {
         let store = try open()
         _ = try store.offer([new("a")])

@@ -351,7 +351,8 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
             "avif, effort: 0", "png, palette: true", "jxl", "jxl, effort: 7",
         ].enumerated().map { index, save in
             MemoryCase(
-                stages: (index + place) % 2 == 0 ? "resize: { size: 60% }" : "rotate: { angle: 90 }", width: 2100, height: 1500,
+                stages: (index + place) % 2 == 0 ? "resize: { size: 60% }" : "rotate: { angle: 90 }", width: 2100,
+                height: 1500,
                 source: source, save: "{ format: \(save) }")
         }
     }

@@ -52,46 +52,41 @@ struct CacheIndex: Sendable {
             Self.fileName, in: Directory(folder),
             DatabaseFile.Options(patience: 30, pragmas: "PRAGMA synchronous = NORMAL", memory: memory))
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1", migrate: Self.makeTables)
-        migrator.registerMigration("2", migrate: Self.countRenditions)
+        migrator.registerMigration("cache") { try $0.execute(sql: Self.tables) }
+        if try database.read(migrator.hasBeenSuperseded) {
+            throw StoreError(
+                .otherLayout,
+                "the cache '\(folder.printable)' was made by a newer Imagemill, or by one that was not released; remove the folder, or choose another one"
+            )
+        }
         try migrator.migrate(database)
     }
 
-    private static func makeTables(_ database: Database) throws {
-        try database.execute(
-            sql: """
-                CREATE TABLE entries (
-                    id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, state INTEGER NOT NULL, bytes INTEGER NOT NULL,
-                    used INTEGER NOT NULL, digest TEXT NOT NULL, about TEXT NOT NULL);
-                CREATE UNIQUE INDEX entries_key ON entries (key) WHERE state < 2;
-                CREATE INDEX entries_used ON entries (used) WHERE state = 1;
-                CREATE INDEX entries_unfinished ON entries (state) WHERE state <> 1;
-                CREATE TABLE total (bytes INTEGER NOT NULL);
-                INSERT INTO total VALUES (0);
-                CREATE TRIGGER entry_added AFTER INSERT ON entries WHEN NEW.state < 2
-                    BEGIN UPDATE total SET bytes = bytes + NEW.bytes; END;
-                CREATE TRIGGER entry_left AFTER UPDATE OF state ON entries WHEN OLD.state < 2 AND NEW.state = 2
-                    BEGIN UPDATE total SET bytes = bytes - OLD.bytes; END;
-                CREATE TRIGGER entry_removed AFTER DELETE ON entries WHEN OLD.state < 2
-                    BEGIN UPDATE total SET bytes = bytes - OLD.bytes; END;
-                CREATE TABLE assets (digest TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
-                """)
-    }
-
-    /// Keeps the number of ready entries, so that no query has to count them.
-    private static func countRenditions(_ database: Database) throws {
-        try database.execute(
-            sql: """
-                ALTER TABLE total ADD COLUMN renditions INTEGER NOT NULL DEFAULT 0;
-                UPDATE total SET renditions = (SELECT COUNT(*) FROM entries WHERE state = 1);
-                CREATE TRIGGER entry_ready AFTER UPDATE OF state ON entries WHEN OLD.state <> 1 AND NEW.state = 1
-                    BEGIN UPDATE total SET renditions = renditions + 1; END;
-                CREATE TRIGGER entry_unready AFTER UPDATE OF state ON entries WHEN OLD.state = 1 AND NEW.state <> 1
-                    BEGIN UPDATE total SET renditions = renditions - 1; END;
-                CREATE TRIGGER entry_gone AFTER DELETE ON entries WHEN OLD.state = 1
-                    BEGIN UPDATE total SET renditions = renditions - 1; END;
-                """)
-    }
+    // A migration that was released stays as it is. The triggers keep the bytes of all entries and the number of ready
+    // ones, so that no query has to count them.
+    private static let tables = """
+        CREATE TABLE entries (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, state INTEGER NOT NULL CHECK (state IN (0, 1, 2)),
+            bytes INTEGER NOT NULL CHECK (bytes >= 0), used INTEGER NOT NULL, digest TEXT NOT NULL, about TEXT NOT NULL);
+        CREATE UNIQUE INDEX entries_key ON entries (key) WHERE state < 2;
+        CREATE INDEX entries_used ON entries (used) WHERE state = 1;
+        CREATE INDEX entries_unfinished ON entries (state) WHERE state <> 1;
+        CREATE TABLE total (bytes INTEGER NOT NULL, renditions INTEGER NOT NULL);
+        INSERT INTO total VALUES (0, 0);
+        CREATE TRIGGER entry_added AFTER INSERT ON entries WHEN NEW.state < 2
+            BEGIN UPDATE total SET bytes = bytes + NEW.bytes; END;
+        CREATE TRIGGER entry_left AFTER UPDATE OF state ON entries WHEN OLD.state < 2 AND NEW.state = 2
+            BEGIN UPDATE total SET bytes = bytes - OLD.bytes; END;
+        CREATE TRIGGER entry_removed AFTER DELETE ON entries WHEN OLD.state < 2
+            BEGIN UPDATE total SET bytes = bytes - OLD.bytes; END;
+        CREATE TRIGGER entry_ready AFTER UPDATE OF state ON entries WHEN OLD.state <> 1 AND NEW.state = 1
+            BEGIN UPDATE total SET renditions = renditions + 1; END;
+        CREATE TRIGGER entry_unready AFTER UPDATE OF state ON entries WHEN OLD.state = 1 AND NEW.state <> 1
+            BEGIN UPDATE total SET renditions = renditions - 1; END;
+        CREATE TRIGGER entry_gone AFTER DELETE ON entries WHEN OLD.state = 1
+            BEGIN UPDATE total SET renditions = renditions - 1; END;
+        CREATE TABLE assets (digest TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
+        """
 
     // MARK: - Looking
 

@@ -60,7 +60,7 @@ final class Housekeeper: Sendable {
     func start() {
         runOnNewThread { [self] in keepHouse() }
         runOnNewThread { [self] in keepLeases() }
-        runOnNewThread { [self] in keepRecords() }
+        runOnNewThread { [self] in tidyUp() }
     }
 
     /// Waits until the thread has ended.
@@ -110,7 +110,7 @@ final class Housekeeper: Sendable {
     }
 
     /// On a thread of its own, which waits for the ledger only.
-    private func keepRecords() {
+    private func tidyUp() {
         var place: OwnedName?
         var clocks = ClockWatch()
         while pauseBetweenTurns() {
@@ -121,7 +121,7 @@ final class Housekeeper: Sendable {
             while let removed = try? store.prune(keeping: Self.keptJobs), removed > 0, .now < end {}
             let names = (try? store.ownedNames(after: place, limit: Self.checkedAtOnce)) ?? []
             place = names.last
-            keepRecords(of: controllers(), names: names)
+            tidyUp(controllers(), names: names)
             // On a thread of its own: the folder of one of them may hang.
             _ = startThread { Leftovers.removeAll() }
             clinux_return_freed_memory(Self.keptMemory)
@@ -131,16 +131,16 @@ final class Housekeeper: Sendable {
     /// Each on a thread of its own, because it looks into the outbox and the spool. If the last look still hangs, this
     /// one waits for another turn.
     /// - Parameter names: recorded names in their outboxes.
-    func keepRecords(of controllers: [InboxController], names: [OwnedName]) {
+    func tidyUp(_ controllers: [InboxController], names: [OwnedName]) {
         // Several inboxes may share an outbox, whose names are for the first one that has time.
         let open = Monitor(Dictionary(grouping: names, by: \.outbox))
         for controller in controllers {
-            keepRecords(of: controller) { open.change { $0.removeValue(forKey: controller.inbox.outboxKey) ?? [] } }
+            tidyUp(controller) { open.change { $0.removeValue(forKey: controller.inbox.outboxKey) ?? [] } }
         }
     }
 
     /// - Parameter takeNames: returns the names in the controller's outbox that are still to be checked, once.
-    private func keepRecords(of controller: InboxController, takeNames: @escaping @Sendable () -> [OwnedName]) {
+    private func tidyUp(_ controller: InboxController, takeNames: @escaping @Sendable () -> [OwnedName]) {
         _ = startThread { [self] in
             _ = controller.records.withLockIfAvailable { records in
                 let isSilent = controller.silence(waiting: dispatcher.fileWaits[controller.name]) != nil

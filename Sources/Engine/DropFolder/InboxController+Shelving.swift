@@ -158,7 +158,7 @@ extension InboxController: JobSite, Shelving {
             tell(.putBack(job.path))
         case .leaseLost:
             forget(job.id)
-            tell(.trouble("'\(job.path.printable)' is worked on by somebody else by now"))
+            tell(.trouble("'\(job.path.printable)' is worked on by another process now"))
         case .outOfStep:
             forget(job.id)
             tell(.trouble("'\(job.path.printable)' is left as it is: a mistake in Imagemill, please report it"))

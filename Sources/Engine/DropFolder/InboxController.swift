@@ -213,8 +213,8 @@ final class InboxController: Sendable {
         }
     }
 
-    /// Remembers a file that stays in the inbox, before its job ends: an offer that comes later must not find it
-    /// neither under way nor done.
+    /// Remembers a file that stays in the inbox, before its job ends: an offer that comes later must find it under way
+    /// or done.
     func remember(_ job: Job, code: FailureCode?) {
         guard job.keepsOriginal else { return }
         state.withLock { $0.kept[job.path] = KeptOriginal(observed: job.observed, recipe: job.recipe, code: code) }

@@ -7,6 +7,10 @@ import System
 /// Between two starts of the program, it goes on by what both the wall clock and the uptime say has passed at least. A
 /// wrong time of day cannot make it jump, nor can another machine. The time for which the machine is switched off does
 /// not count.
+///
+/// One process at a time changes the jobs of an SQLite ledger: it has the lock of the state folder. A connection that is
+/// opened later by a wall clock that is behind begins at what is recorded, which may be up to a minute less than what
+/// the first one counts.
 struct LedgerClock: Sendable {
     private let clocks: Clocks
     /// The ledger's time when it was opened.
@@ -23,7 +27,6 @@ struct LedgerClock: Sendable {
             // Later than all that is recorded.
             start = row["time"] + max(1, min(wall - row["wall"], opened - row["uptime"]))
         } else {
-            // Times that an earlier version has recorded are in milliseconds since 1970.
             start = wall
             try database.execute(sql: "INSERT INTO clock (time, wall, uptime) VALUES (0, 0, 0)")
         }

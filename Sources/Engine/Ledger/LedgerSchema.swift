@@ -6,6 +6,8 @@ import Pipeline
 enum LedgerSchema {
     /// The number of the present layout in the file's header. Rises with each migration.
     static let version = 4
+    /// The layouts that are brought to the present one.
+    static let released = 4...version
 
     /// The condition of every query over open jobs: SQLite uses a partial index only if the query repeats its words.
     static let isOpen = "state NOT IN ('done', 'failed')"

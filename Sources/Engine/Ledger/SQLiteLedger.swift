@@ -63,7 +63,9 @@ package final class SQLiteLedger: Ledger {
 
     private static func prepare(_ database: Database, _ file: BytePath) throws {
         let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        guard found == 0 || found == LedgerSchema.version else { throw StoreError.otherLayout(file, version: found) }
+        guard found == 0 || LedgerSchema.released.contains(found) else {
+            throw StoreError.otherLayout(file, version: found)
+        }
         // Only a file without tables can be told.
         try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
     }

@@ -17,7 +17,7 @@ package final class OutboxRecord: NameStore {
 
     static let fileName = BytePath("names.sqlite")
 
-    /// Opens the record; makes it, or completes one of an older version.
+    /// Opens the record, or makes it.
     /// - Parameter isDryRun: the record is copied into memory, and nothing is written.
     package init(_ location: OutboxLocation, isDryRun: Bool = false) throws {
         self.location = location

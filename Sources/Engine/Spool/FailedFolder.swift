@@ -272,7 +272,7 @@ package struct FailedFolder: Sendable {
             guard failed.kind == .directory else {
                 guard failed.stamp == original.stamp else { return false }
                 if isKnown { return true }
-                return try Self.isSame(source, in: copies, path, in: originals)
+                return try Self.hasSameBytes(source, in: copies, path, in: originals)
             }
             return try isInInbox(copies.folder(source), path, isKnown: isKnown)
         } catch {
@@ -293,13 +293,13 @@ package struct FailedFolder: Sendable {
         }
         if isKnown { return true }
         for member in contents.members {
-            guard try Self.isSame(member.path, in: copy, member.path, in: original) else { return false }
+            guard try Self.hasSameBytes(member.path, in: copy, member.path, in: original) else { return false }
         }
         return true
     }
 
     /// Returns true if two files have the same bytes.
-    private static func isSame(
+    private static func hasSameBytes(
         _ one: BytePath, in folder: Directory, _ other: BytePath, in another: Directory
     ) throws(SystemError) -> Bool {
         func digest(_ path: BytePath, _ folder: Directory) throws(SystemError) -> String {

@@ -56,7 +56,7 @@ struct Snapshot {
         }
         for path in contents.folders + [BytePath([])] { try copy.folder(path).sync() }
         // The set must be the one that was observed, and must not have changed while it was copied.
-        guard try SetContents(of: set, ignored: ignored).members.elementsEqual(contents.members, by: Self.isSame),
+        guard try SetContents(of: set, ignored: ignored).members.elementsEqual(contents.members, by: Self.isSameMember),
             try isAsObserved()
         else { throw Self.changed }
     }
@@ -69,7 +69,7 @@ struct Snapshot {
         return try !look.isContinued(set: job.path, signs)
     }
 
-    private static func isSame(_ one: SetContents.Member, _ other: SetContents.Member) -> Bool {
+    private static func isSameMember(_ one: SetContents.Member, _ other: SetContents.Member) -> Bool {
         one.path == other.path && one.status.version == other.status.version
     }
 

@@ -45,7 +45,7 @@ extension Spool {
             guard let found = try folder.status(job.path.lastComponent) else {
                 return earlierClaim(of: job, else: .gone)
             }
-            guard isSame(found, job) else { return earlierClaim(of: job, else: .changed) }
+            guard isClaim(found, of: job) else { return earlierClaim(of: job, else: .changed) }
             let snapshot = { mine in
                 Snapshot(job: job, root: root, target: mine, ignored: ignored, largest: largest)
             }
@@ -68,7 +68,7 @@ extension Spool {
                 if let source = try mine.status(Self.source) {
                     if try isComplete(job, in: mine) {
                         if try isCopied(source, job, in: mine) { return finishCopy(of: job, from: folder) }
-                        if job.keepsOriginal || isSame(source, job) { return .claimed }
+                        if job.keepsOriginal || isClaim(source, of: job) { return .claimed }
                         // It was taken by mistake, and could not be put back then.
                         try putBack(job, from: mine, to: folder)
                         return .changed
@@ -112,7 +112,7 @@ extension Spool {
             try folder.rename(job.path.lastComponent, to: mine, as: Self.source, calls: calls)
         } catch {
             // On NFS an answer may be lost: then the rename is done, and its repetition finds nothing.
-            guard let taken = try? mine.status(Self.source), isSame(taken, job) else {
+            guard let taken = try? mine.status(Self.source), isClaim(taken, of: job) else {
                 let isReached = mine.isOnMount(of: snapshot.root)
                 if error.code == EXDEV, isReached, !job.isSet { return takeByCopy(snapshot, from: folder) }
                 try? discard(job.id)
@@ -122,7 +122,7 @@ extension Spool {
         }
         // Between the look and the rename, something else may have come under the name.
         do throws(SystemError) {
-            if let taken = try mine.status(Self.source), isSame(taken, job) { return claimed() }
+            if let taken = try mine.status(Self.source), isClaim(taken, of: job) { return claimed() }
             try putBack(job, from: mine, to: folder)
             return .changed
         } catch {
@@ -251,7 +251,7 @@ extension Spool {
     }
 
     /// A set is compared by its folder alone here; its members are compared when they are opened.
-    func isSame(_ now: FileStatus, _ job: Job) -> Bool {
+    func isClaim(_ now: FileStatus, of job: Job) -> Bool {
         job.isSet ? now.kind == .directory && now.identity.inode == job.observed.identity.inode : job.isObserved(now)
     }
 

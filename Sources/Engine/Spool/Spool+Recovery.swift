@@ -36,7 +36,7 @@ extension Spool {
         if job.keepsOriginal, job.progress.state == .rejected, try isPutAway(job) { return .nowhere }
         let root = try Directory(inbox)
         do throws(SystemError) {
-            if let found = try root.folder(job.path.directory).status(job.path.lastComponent), isSame(found, job) {
+            if let found = try root.folder(job.path.directory).status(job.path.lastComponent), isClaim(found, of: job) {
                 return .inbox
             }
         } catch {

@@ -132,7 +132,7 @@ package final class Spool: Sendable {
     // MARK: - Letting go
 
     /// Removes the folder of a job that has no source. Does nothing if it has one, unless that is a copy of an original
-    /// in the inbox.
+    /// in the inbox. What is left in it and may be somebody's is moved to `done/` or beside the inbox's other files first.
     ///
     /// Files that NFS keeps because they are open stay, and the folder with them: call it again later.
     package func discard(_ id: JobID) throws(SystemError) {

@@ -138,7 +138,7 @@ extension HookNews {
 extension HookLoss {
     /// The loss as a sentence.
     var sentence: String {
-        guard let call else { return "\(counted(count, "event")) will not be told to hooks: \(reason)" }
+        guard let call else { return "\(counted(count, "event")) will not be sent to hooks: \(reason)" }
         return "\(call.words) is not tried again: \(reason)"
     }
 }

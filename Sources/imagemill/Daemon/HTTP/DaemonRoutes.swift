@@ -44,13 +44,16 @@ struct DaemonRoutes: HTTPRoutes {
     func handle(_ request: HTTPRequest) throws(HTTPRefusal) -> HTTPHandling {
         // The connection leaves out the body.
         let method = request.method == .head ? .get : request.method
-        if method == .get, request.path.hasPrefix(Self.results) { return try rendition(request.path) }
+        let shown = oneLine(String(request.path.prefix(200)))
+        let refusal = HTTPRefusal(.methodNotAllowed, "'\(shown)' does not take \(request.method.rawValue)")
+        if request.path.hasPrefix(Self.results) {
+            guard method == .get else { throw refusal }
+            return try rendition(request.path)
+        }
         guard let answers = Self.paths[request.path] else {
-            throw HTTPRefusal(.notFound, "there is no '\(oneLine(String(request.path.prefix(200))))' here")
+            throw HTTPRefusal(.notFound, "there is no '\(shown)' here")
         }
-        guard let answer = answers[method] else {
-            throw HTTPRefusal(.methodNotAllowed, "'\(request.path)' does not take \(request.method.rawValue)")
-        }
+        guard let answer = answers[method] else { throw refusal }
         return try answer(self, request)
     }
 

@@ -153,7 +153,10 @@ import Testing
                 try routes.handle(HTTPRequest(method: .head, path: path, headers: [:]))
             }
         }
-        for path in ["/", "/icon.svg", "/icon-trouble.svg", "/api/status", "/api/failures/picture", "/report"] {
+        for path in [
+            "/", "/icon.svg", "/icon-trouble.svg", "/api/status", "/api/failures/picture", "/report",
+            "/api/results/in/a.webp",
+        ] {
             #expect(throws: HTTPRefusal(.methodNotAllowed, "'\(path)' does not take POST")) {
                 try routes.handle(HTTPRequest(method: .post, path: path, headers: [:]))
             }

@@ -79,7 +79,7 @@ static inline bool cpango_has_family(const cpango_fonts *fonts, const char *fami
     return has;
 }
 
-// Which of their points the lines have below each other. They begin on the right if they are read from there.
+// The alignment of lines by their beginnings, middles or ends. Lines that are read from the right begin there.
 typedef enum { CPANGO_BEGINNING, CPANGO_MIDDLE, CPANGO_END } cpango_align;
 
 // A request to lay out a text. Lengths are in pixels.

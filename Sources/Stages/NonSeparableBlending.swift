@@ -3,7 +3,7 @@
 import Pipeline
 import Vips
 
-/// Which of two colours gives what.
+/// The components that the colour above gives; the colour below gives the others. `color` is hue and saturation.
 enum NonSeparableMode {
     case hue, saturation, color, luminosity
 }

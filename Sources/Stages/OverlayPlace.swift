@@ -87,7 +87,7 @@ extension PictureInfo {
 }
 
 extension Anchor {
-    /// Which way an offset moves: inwards from the edge that something is anchored to.
+    /// The direction in which an offset moves: inwards from the edge that something is anchored to.
     var inwardX: Int { horizontal == .end ? -1 : 1 }
     var inwardY: Int { vertical == .end ? -1 : 1 }
 }

@@ -36,7 +36,7 @@ package enum FaultPoint: CaseIterable, Sendable {
         }
     }
 
-    /// Which fault is to happen, and how often each point was passed.
+    /// The fault that is to happen at a point, and how often the point was passed.
     struct FaultPlan {
         enum Action: Equatable {
             case kill, stop

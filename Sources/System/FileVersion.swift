@@ -1,6 +1,6 @@
 // The version of a file or a set: what is compared to tell whether it has changed.
 
-/// Which file or folder, on this machine, while it exists.
+/// The identity of a file or folder, on this machine, while it exists.
 package struct FileIdentity: Hashable, Sendable {
     package let device: UInt64
     package let inode: UInt64

@@ -1,4 +1,4 @@
-// Which processes hold locks (flock) on files: whoever may open a file may lock it, whatever its user is.
+// The processes that hold locks (flock) on files: whoever may open a file may lock it, whatever its user is.
 package import CLinux
 import Glibc
 import Pipeline

@@ -138,7 +138,7 @@ static int resolve(char full[8192], int folder, const char *path)
     return 1;
 }
 
-// What a call that takes a name away answers: in the chosen case ENOENT though it was done.
+// The result of a call that takes a name away: in the chosen case ENOENT though it was done.
 static int answer(const char *call, int folder, const char *path, int result)
 {
     char full[8192];
@@ -157,8 +157,8 @@ static int strikes_at(const char *call, int folder, const char *path)
     return resolve(full, folder, path) && strikes(call, full, 0);
 }
 
-// What was changed and what was synced, for power-loss. Each call and its line belong together, so that the lines have
-// the order of the calls.
+// The record of changes and syncs, for power-loss. Each call and its line belong together, so that the lines have the
+// order of the calls.
 
 static int is_recorded(void) { return record_file >= 0 && !inside && getpid() == owner; }
 

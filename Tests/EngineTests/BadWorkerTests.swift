@@ -28,7 +28,7 @@ import Testing
         return runner
     }
 
-    /// Which process was asked about which source, in their order.
+    /// The sources, each with the process that was asked about it, in their order.
     private func log(_ runner: CommandRunner) throws -> [(source: String, process: String)] {
         try runner.folder.text("log").split(separator: "\n").map { line in
             let words = line.split(separator: " ")
@@ -132,7 +132,7 @@ import Testing
         #expect(log.last { $0.source == "d.jpg" }?.process != liar?.process)
     }
 
-    /// What a worker that a picture has taken over may do with the next one, and what that would end with.
+    /// The ways in which a worker that a picture has taken over may spoil the next picture.
     @Test(arguments: ["liar", "late", "talker", "huge", "large", "glutton", "sleeper", "spinner", "miser", "full"])
     func `a picture after one that has taken its worker over is done`(kind: String) async throws {
         let runner = try await runner("a-evil-\(kind).jpg", "b.jpg", "c.jpg")

@@ -154,7 +154,7 @@ import Vips
         let whole = try ["x-before", "x-after"].map { try runner.bytes("out/\($0).png") }
         #expect(whole[0] != whole[1])
         for changing in Case.all {
-            // What is published is the picture of before or that of afterwards, as a whole.
+            // The published picture is that of before or that of afterwards, as a whole.
             let rendition =
                 runner.exists("out/\(changing.name).png") ? try runner.bytes("out/\(changing.name).png") : nil
             if let rendition { #expect(whole.contains(rendition), "\(changing.name)") }

@@ -17,7 +17,7 @@ import Testing
 
         private struct State {
             var dispatcher: Dispatcher?
-            /// What each busy lane works on: the inbox, and how many jobs.
+            /// The work of each busy lane: the inbox, and how many jobs.
             var working: [Int: (inbox: String, count: Int)] = [:]
             var released: Set<Int> = []
             var taken: [String] = []
@@ -68,7 +68,7 @@ import Testing
             dispatcher.added(count, to: inbox)
         }
 
-        /// What the lanes work on, by inbox, once that is so or after some seconds.
+        /// The number of lanes that work for each inbox, once the condition holds or after some seconds.
         func working(until condition: ([String: Int]) -> Bool) -> [String: Int] {
             let end = Moment.now + .seconds(10)
             return state.look { state in
@@ -141,7 +141,7 @@ import Testing
         lanes.dispatcher.note(.files, lane: busy[1])
         let wait = try #require(lanes.dispatcher.fileWaits["a"])
         #expect(wait >= before && wait <= between)
-        // What a worker may take is still known when it goes on.
+        // The time that a worker may take is still known when it goes on.
         for lane in busy { lanes.dispatcher.note(.worker, lane: lane) }
         #expect(lanes.dispatcher.fileWaits == [:] && lanes.dispatcher.isAlive(at: .now + .seconds(2 * 3600)))
         lanes.finish()

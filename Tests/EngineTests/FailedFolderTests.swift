@@ -140,7 +140,7 @@ import Testing
         #expect(try failed.contents().sources == [BytePath("folder/x")])
     }
 
-    /// What is known of an original in the inbox.
+    /// The facts that are known of an original in the inbox.
     private func kept(_ name: String, code: FailureCode? = .corrupt) throws -> [BytePath: KeptOriginal] {
         let status = try #require(try FileSystem.status(BytePath(folder.path("in/\(name)"))))
         return [BytePath(name): KeptOriginal(observed: status.version, recipe: "r", code: code)]

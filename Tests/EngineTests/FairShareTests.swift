@@ -4,7 +4,7 @@ import Testing
 @testable import Engine
 
 @Suite struct FairShareTests {
-    /// Who gets the next turns if these have something to do all the time.
+    /// The inboxes that get the next turns if these have something to do all the time.
     private func turns(_ share: inout FairShare, _ count: Int, of names: [String]) -> [String] {
         (0..<count).compactMap { _ in share.next(of: names) }
     }

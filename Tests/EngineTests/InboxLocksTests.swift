@@ -62,7 +62,7 @@ import Testing
             #expect(try output.fileHandleForReading.read(upToCount: 1)?.count == 1)
             let lock = try #require(try first.lock(path("a/b")))
             #expect(lock.strangers == strangers.map(path))
-            // What it does hold keeps others of this user away.
+            // The locks that it does hold keep others of this user away.
             #expect(refusal(name == "a" ? "a/b" : "a") != nil)
             withExtendedLifetime(lock) {}
             try input.fileHandleForWriting.close()

@@ -1,4 +1,4 @@
-// What every store of jobs and names has to do. Nothing here knows how a store keeps them.
+// The contract of every store of jobs and names. Nothing here knows how a store keeps them.
 import Testing
 
 @testable import Engine

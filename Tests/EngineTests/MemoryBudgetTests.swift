@@ -5,7 +5,7 @@ import Testing
 @testable import System
 
 @Suite struct MemoryBudgetTests {
-    /// Who has got memory so far.
+    /// The names of those that have got memory so far.
     private final class Log: Sendable {
         private let names = Mutex<[String]>([])
         func add(_ name: String) { names.withLock { $0.append(name) } }

@@ -1,4 +1,4 @@
-// Who gets which name: a source its own, nobody another's, and ten thousand of them quickly.
+// The names that sources get: each its own, none those of another, and ten thousand of them quickly.
 import Foundation
 import Synchronization
 import TestSupport

@@ -1,4 +1,4 @@
-// What a worker claims to have written is looked at before anybody else sees it.
+// The check of the renditions that a worker claims to have written, before anything else reads them.
 import Foundation
 import Stages
 import TestSupport

@@ -108,7 +108,7 @@ import Testing
             error.description == "cannot put 'z.webp' in place: Is a directory"
                 && error.asOutputFailure.code == .outputNotWritable)
         var left = try files()
-        // What is staged belongs to the caller, who may publish it under another name.
+        // Staged files belong to the caller, who may publish them under another name.
         left = left.filter { !$0.key.hasPrefix(".imagemill-") || !$0.key.hasSuffix(".part") }
         #expect(
             left == [

@@ -1,4 +1,4 @@
-// What the runner of jobs asks of the maker of renditions and its worker.
+// The requests of the runner of jobs to the maker of renditions and its worker.
 import Foundation
 import Pipeline
 import TestSupport

@@ -1,5 +1,5 @@
 import GRDB
-// What the ledger keeps for people: pauses and the history of a week.
+// The records that the ledger keeps for people: pauses and the history of a week.
 import Pipeline
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-// What a decoder that was taken over can reach from a worker.
+// The sandbox of a worker: the things that a decoder that was taken over can reach.
 import Glibc
 import Pipeline
 import TestSupport
@@ -22,12 +22,12 @@ import Vips
         "become dumpable", "enter a new user namespace", "load a filter", "own a descriptor's signals",
         "type into a terminal", "map memory that nobody counts", "end as the system ends processes",
     ]
-    /// What looks at nothing but open files.
+    /// The attempts that look at nothing but open files.
     private static let ownFiles = [
         "look at an own file", "look at an own file by the call of a path", "learn that a file is not open",
     ]
 
-    /// What the attacker says of each attempt, in a worker of a kind.
+    /// The attacker's report on each attempt, in a worker of a kind.
     private func attempts(_ kind: WorkerKind) async throws -> [String: Set<String>] {
         let runner = try CommandRunner()
         let library = runner.folder.path("attacks.so")

@@ -1,4 +1,4 @@
-// What is in a set's folder, as far as it is looked into.
+// The contents of a set's folder, as far as it is looked into.
 import Foundation
 import Pipeline
 import TestSupport

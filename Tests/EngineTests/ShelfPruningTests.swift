@@ -1,5 +1,5 @@
-// What is removed from `done/` and `failed/`: what is too old, then the oldest; never less than a whole set, and never
-// a note before its source.
+// The removal of entries from `done/` and `failed/`: those that are too old, then the oldest; never less than a whole
+// set, and never a note before its source.
 import Foundation
 import Pipeline
 import TestSupport

@@ -50,7 +50,7 @@ import Testing
         #expect(fixture.claim(job) == .claimed)
         let entry = try #require(fixture.entries().first)
         #expect(!entry.isCopy && entry.path == BytePath("a.jpg"))
-        // What a start does with copies that the store does not know.
+        // A start discards copies that the store does not know.
         try fixture.spool.discard(job.id)
         #expect(try folder.text("\(place)/source") == "a")
     }
@@ -248,7 +248,7 @@ import Testing
     @Test func `a claim that a loss of power took back is found in the inbox, so that its attempts count`() throws {
         try folder.write("abc", to: "in/sub/a.jpg")
         let job = try fixture.claimed("sub/a.jpg")
-        // What the disk of the inbox looks like then; the store is on another one.
+        // The state of the inbox's disk after that; the store is on another one.
         #expect(rename(path(job, "source"), folder.path("in/sub/a.jpg")) == 0)
         try FileManager.default.removeItem(atPath: path(job, ""))
         let started = try fixture.restarted()

@@ -764,7 +764,7 @@ import Testing
             #expect(try Spool(far, inbox: fixture.inbox, name: "shop").base.text == folder.path(".imagemill"))
             #expect(try FileSystem.status(far.candidates[0]) == nil)
         }
-        // What a crash left of an earlier trial.
+        // Files that a crash left of an earlier trial.
         try folder.write("", to: "in/.imagemill-trial")
         try folder.write("", to: "\(fixture.work)/.imagemill-trial")
         _ = try fixture.restarted()

@@ -1,4 +1,4 @@
-// What every store has to do for two processes that have it at once, whatever the clocks of their machines show.
+// The contract of every store for two processes that have it at once, whatever the clocks of their machines show.
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-// What libFuzzer calls with one input after the other. Built by `make fuzz` only; the environment says which reader
-// gets the input.
+// The function that libFuzzer calls with one input after the other. Built by `make fuzz` only; the environment says
+// which reader gets the input.
 import CDeflate
 import CLinux
 import FoundationEssentials
@@ -52,7 +52,7 @@ private let reader: @Sendable ([UInt8]) -> Void = {
 
 @Sendable private func readMetadata(_ bytes: [UInt8]) {
     let rights = Rights(exif: bytes).merged(over: Rights(iptc: bytes)).merged(over: Rights(xmp: bytes))
-    // What is written must be read again as it was.
+    // The rights that are written must be read again as they were.
     precondition(
         rights == Rights()
             || Rights(xmp: Statements(rights: rights).xmpPacket())
@@ -73,7 +73,7 @@ private let reader: @Sendable ([UInt8]) -> Void = {
     _ = try? MillFile(text: text, file: "mill.yaml")
 }
 
-/// What a worker says, up to the plan that the supervisor makes of it.
+/// The reply of a worker, up to the plan that the supervisor makes of it.
 @Sendable private func readReply(_ bytes: [UInt8]) {
     guard let reply = try? MessageCoding.value(Reply.self, from: bytes) else { return }
     let checked = WorkerReply(reply)
@@ -95,7 +95,7 @@ private let reader: @Sendable ([UInt8]) -> Void = {
     _ = try? checked.wantedMember(of: 3)
 }
 
-/// What a supervisor says: the worker must not fall over it either.
+/// The request of a supervisor: the worker must not crash on it either.
 @Sendable private func readRequest(_ bytes: [UInt8]) {
     guard let request = try? MessageCoding.value(Request.self, from: bytes) else { return }
     if case .prepare(let message) = request {
@@ -140,7 +140,7 @@ private func decode(_ file: [UInt8]) {
     guard let decoder = PNGDecoder(ByteSource(file)) else { return }
     func number(_ offset: Int) -> Int { file[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
     let (width, height, bands) = (number(16), number(20), [0: 1, 2: 3, 4: 2, 6: 4][file[25]] ?? 1)
-    // What libvips holds of it is not the question here.
+    // The pixels that libvips has of it do not matter here.
     guard width * height < 1 << 20, isVipsStarted,
         let flat = try? Image.black(width: width, height: height, bands: bands),
         let opened = file[24] == 16 ? try? flat.cast(.ushort) : flat

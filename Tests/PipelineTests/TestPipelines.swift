@@ -1,4 +1,4 @@
-// What many of these tests share: pipelines and plans from a few words.
+// The helpers that many of these tests share: pipelines and plans from a few words.
 import Stages
 
 @testable import Pipeline
@@ -34,7 +34,7 @@ private func list(_ stages: [String], indent: String) -> String {
     stages.map { "\n\(indent)- \($0)" }.joined()
 }
 
-/// What a pipeline does to a source.
+/// The plan of a pipeline for a source.
 func plan(
     _ text: String, _ source: SourceFacts, pixelsPerPoint: Int = 1, assets: [String: AssetFacts] = [:],
     limits: Limits = Limits(),

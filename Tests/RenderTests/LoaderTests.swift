@@ -1,4 +1,4 @@
-// What a picture carries stays whole for as long as any copy of it.
+// The profile of a picture stays whole for as long as any copy of the picture.
 import Glibc
 import Pipeline
 import Stages

@@ -1,4 +1,4 @@
-// What a worker learns from a source that its disk keeps back.
+// The failure that a worker reports for a source that cannot be read from its disk.
 import Pipeline
 import System
 import TestSupport

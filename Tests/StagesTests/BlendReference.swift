@@ -1,4 +1,4 @@
-// What blending should give, worked out for each pixel in floating point, with no part of libvips.
+// The expected results of blending, worked out for each pixel in floating point, with no part of libvips.
 import Pipeline
 import TestSupport
 import Vips

@@ -5,7 +5,7 @@ import Vips
 
 @testable import Stages
 
-/// What stages say of where their result comes from, compared with pixels that know their own place.
+/// The footprints of stages, compared with pixels whose colors say where they come from.
 @Suite(.quietVips)
 struct FootprintTests {
     private static let size = PixelSize(80, 60)

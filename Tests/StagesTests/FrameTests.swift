@@ -210,7 +210,7 @@ struct FrameTests {
             let part = result.pixels.part(left: left, top: top, width: 20, height: 14)
             #expect(try part == PixelGrid(picture))
         }
-        // What becomes smaller is as without it.
+        // A picture that becomes smaller is the same without `enlarge: false`.
         let large = try TestPicture.coded(width: 80, height: 64)
         let usual = try render("frame: { width: 30, height: 30, mode: \(mode), background: white }", large).pixels
         #expect(try render("frame: { \(parameters) }", large).pixels == usual)

@@ -7,7 +7,7 @@ import Vips
 
 @testable import Stages
 
-/// What came of a set.
+/// The result of joining a set.
 struct Joined {
     let frames: Frames
     let plan: SourcePlan

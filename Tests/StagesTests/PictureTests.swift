@@ -5,7 +5,7 @@ import Vips
 
 @testable import Stages
 
-/// What decoders deliver, and how stages see it.
+/// The pictures that decoders deliver, as stages see them.
 @Suite(.quietVips)
 struct PictureTests {
     private func source(_ values: [Double], _ format: BandFormat, _ interpretation: Interpretation) throws -> Image {

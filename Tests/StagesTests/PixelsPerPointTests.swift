@@ -119,7 +119,7 @@ struct PixelsPerPointTests {
         }
     }
 
-    /// What is seen after the stages, as numbers of 60 × 45 points, multiplied with their alpha.
+    /// The picture after the stages, as numbers of 60 × 45 points, multiplied with their alpha.
     private func shown(_ stages: String, scale: Int, pixelsPerPoint: Int) throws -> [Double] {
         let list = stages + "\nframe: { width: 60, height: 45, mode: scale-to-fill }"
         let isSet = ["stitch", "contact-sheet", "animate"].contains { stages.hasPrefix($0) }

@@ -7,7 +7,7 @@ import Vips
 
 @testable import Stages
 
-/// What came of the stages of a test.
+/// The result of the stages of a test.
 struct Rendered {
     let image: Image
     /// The plan of the last stage.
@@ -66,7 +66,7 @@ private func planner(
 }
 
 extension SourceFacts {
-    /// What the header of a file with these frames would say.
+    /// The facts that the header of a file with these frames would give.
     fileprivate init(_ images: [Image], as picture: Picture) {
         self.init(
             format: images.count > 1 ? .webp : .png, size: PixelSize(images[0].width, images[0].height),

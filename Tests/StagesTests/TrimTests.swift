@@ -7,7 +7,7 @@ import Vips
 
 @Suite(.quietVips)
 struct TrimTests {
-    /// What the stage finds and what it makes of it, in pixels: left, top, width, height.
+    /// The box that the stage finds, in pixels (left, top, width, height), and the picture that it makes.
     private func trimmed(_ parameters: String, _ images: [Image]) throws -> (box: [Int], image: PixelGrid) {
         let text =
             "renditions:\n  a:\n    stages:\n      - trim: { \(parameters) }\n    save: { format: \(images.count > 1 ? "webp" : "png") }\n"

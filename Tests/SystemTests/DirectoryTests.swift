@@ -1,4 +1,4 @@
-// What an open directory says of calls that fail.
+// The errors that an open directory gives for calls that fail.
 import Foundation
 import Glibc
 import Pipeline

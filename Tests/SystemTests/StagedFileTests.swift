@@ -74,7 +74,7 @@ import Testing
         if isTaken { try folder.write("new", to: "a.webp") }
         Leftovers.removeAll()
         #expect(try folder.entries() == ["a.webp"] && folder.text("a.webp") == (isTaken ? "new" : "old"))
-        // What is not there was never put aside.
+        // A file that is not there was never put aside.
         Leftovers.putBack(
             BytePath(".imagemill-u.old"), as: BytePath("b.webp"), in: try Directory(BytePath(folder.path)))
         #expect(try folder.entries() == ["a.webp"])
@@ -99,7 +99,7 @@ import Testing
         #expect(try folder.text("a.webp") == "old")
         try file.publish()
         #expect(try folder.text("a.webp") == "new")
-        // Who has the old file open still reads the old bytes.
+        // A process that has the old file open still reads the old bytes.
         var bytes = [UInt8](repeating: 0, count: 3)
         #expect(read(old, &bytes, 3) == 3 && bytes == Array("old".utf8))
     }

@@ -10,7 +10,7 @@ extension CommandRunner {
         try await inVipsTurn { _ = try TestPicture.save(image(), as: saver, options, to: folder.path(name)) }
     }
 
-    /// What a test wants to know of a rendition, asked while libvips is this test's own.
+    /// The answer to a question about a rendition, asked while libvips is this test's own.
     package func inspect<Value>(
         _ name: String, by loader: String, _ options: [(String, Argument)] = [], _ question: (Image) throws -> Value
     ) async throws -> Value {

@@ -24,7 +24,7 @@ package enum Checkout {
     }
 }
 
-/// What this machine, and the user of the tests, can do. A test that needs it is skipped where it cannot be done.
+/// The abilities of this machine and of the user of the tests. A test that needs one is skipped without it.
 package enum TestMachine {
     package static var isRoot: Bool { geteuid() == 0 }
 

@@ -2,7 +2,7 @@
 package import Foundation
 import Synchronization
 
-/// What a program left behind.
+/// The result of a program that has ended.
 package struct CommandResult: Sendable {
     /// The exit code, or 128 and the signal's number as shells count.
     package let exit: Int
@@ -116,7 +116,7 @@ package final class RunningCommand: Sendable {
         }
     }
 
-    /// What it has written to standard error so far.
+    /// The text that it has written to standard error so far.
     package var errorsSoFar: String { contents(errors) }
 
     /// Waits for the end.

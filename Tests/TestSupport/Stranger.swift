@@ -20,7 +20,7 @@ package enum Stranger {
         guard let symbol = dlsym(nil, "setfsuid") else { throw SystemError("find setfsuid", code: ENOSYS) }
         let setFileUser = unsafeBitCast(symbol, to: Call.self)
         _ = setFileUser(nobody)
-        // What it answers is the user that there was before.
+        // The call returns the user that was set before.
         guard setFileUser(nobody) == CInt(nobody) else { throw SystemError("become nobody", code: EPERM) }
     }
 }

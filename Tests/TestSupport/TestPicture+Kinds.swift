@@ -1,7 +1,7 @@
 // Pictures of every kind that stages meet: grey or RGB, with alpha or without, 8 or 16 bits.
 package import Vips
 
-/// What the numbers of a test picture are.
+/// The kind of a test picture: its bands and their depth.
 package struct PictureKind: Hashable, Sendable, CustomStringConvertible {
     package let isGrey: Bool
     package let hasAlpha: Bool

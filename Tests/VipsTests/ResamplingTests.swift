@@ -8,7 +8,7 @@ import Testing
 @testable import Vips
 
 @Suite(.quietVips) struct ResamplingTests {
-    /// What this processor has.
+    /// The instruction sets that this processor has.
     private let sets = (CINSTRUCTIONS_BASELINE.rawValue...cinstructions_best().rawValue).map {
         CInstructions($0)
     }
@@ -383,7 +383,7 @@ import Testing
             #expect((scaled.width, scaled.interpretation) == (7, .srgb))
         }
         #expect(VipsLibrary.liveObjects == objects)
-        // What an earlier test left for a thread to let go may have gone meanwhile.
+        // Memory that an earlier test left for a thread to release may have been released meanwhile.
         #expect(VipsLibrary.trackedBytes <= bytes)
     }
 

@@ -1,4 +1,4 @@
-// What is shipped for systemd, and what `make install` puts where. Nothing is built for it.
+// The files that are shipped for systemd, and those that `make install` puts in place. Nothing is built for it.
 import Foundation
 import TestSupport
 import Testing
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// What a script of the package has systemd do. The folder by which it knows that systemd runs is another one.
+    /// A package script's calls of systemd's tools. The folder by which it knows that systemd runs is another one.
     private func calls(of script: String, _ arguments: String) async throws -> [String] {
         let runner = try CommandRunner()
         try runner.folder.write(

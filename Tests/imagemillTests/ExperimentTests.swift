@@ -68,7 +68,7 @@ import Testing
         let scripts = try await runner.shell("cd '\(folder)' && grep -l '^main(experiment' *").output.split(
             separator: "\n"
         ).map(String.init)
-        // What runs inside of an experiment's virtual machine is none by itself.
+        // A script that runs inside of an experiment's virtual machine is no experiment by itself.
         let experiments = scripts.filter { $0 != "experiment.py" && !$0.hasSuffix("-guest") }
         #expect(listed.sorted() == experiments.sorted() && !listed.isEmpty)
         let table = try String(contentsOfFile: folder + "/README.md", encoding: .utf8)
@@ -81,7 +81,7 @@ import Testing
     {
         let runner = try CommandRunner()
         let script = "/usr/bin/python3 '\(Checkout.path)/Tests/Chaos/run'"
-        // What a failed experiment leaves for a look goes with the runner's folder.
+        // The files that a failed experiment leaves for a look are removed with the runner's folder.
         let failed = try await runner.shell("TMPDIR=\"$PWD\" \(script) --short --imagemill /bin/false outbox-removed")
         #expect(
             failed.exit == 1

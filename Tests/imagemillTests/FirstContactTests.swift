@@ -1,4 +1,4 @@
-// What a new user tries first: options instead of a pipeline file, names of shipped pipelines, `init`, `-`, and any
+// The first steps of a new user: options instead of a pipeline file, names of shipped pipelines, `init`, `-`, and any
 // order of arguments.
 import Foundation
 import Pipeline

@@ -1,5 +1,5 @@
-// Who may import whom, and which folder of the engine may name which: the tables of docs/architecture.md, held against
-// the sources.
+// The imports that each module may have, and the folders of the engine that each folder may name: the tables of
+// docs/architecture.md, compared with the sources.
 import Foundation
 import TestSupport
 import Testing

@@ -49,7 +49,7 @@ import Testing
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: runner.folder.path(name))
     }
 
-    /// What became of each source in a run that must do `b.png` alone.
+    /// The outcome of each source in a run that must do `b.png` alone.
     private func expectOnlyB(_ runner: CommandRunner, _ options: String...) async throws {
         let result = try await runner.run(["run", "p.yaml", "in", "-o", "out"] + options)
         #expect(result.exit == 0, "\(result.errors)")

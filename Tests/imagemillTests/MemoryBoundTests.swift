@@ -374,7 +374,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     }()
 }
 
-/// What a plan promised, and what the worker had.
+/// The memory that a plan promised, and the memory that the worker had.
 private struct MemoryUse {
     let predicted: Int
     let measured: Int
@@ -395,7 +395,7 @@ private struct MemoryUse {
         let factors = [
             // The file is held before it is written, and so are the repetitions that a search has found.
             ("webp", 3.5), ("avif", 2),
-            // What repeats is kept: next to nothing of noise.
+            // Repetitions are kept, which are next to nothing in noise.
             ("jxl, effort: 7", 24), ("jxl, lossless: true, effort: 7", 8),
             // Each color is held that was met.
             ("gif", 2.5), ("palette: true", 2.5),

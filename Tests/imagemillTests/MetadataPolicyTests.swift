@@ -150,7 +150,7 @@ import Vips
             #expect(xmp.rights.credit == "Müller/Agency" && xmp.rights.copyright == notice)
             #expect(xmp.keywords == ["one", "a"] && xmp.title == "Harbor: 30")
             #expect((xmp.caption == "Harbor at night") == ["all-but-location", "all"].contains(kept))
-            // What is in two places says the same in both.
+            // A statement that is in two places is the same in both.
             if format != "tiff" { #expect(exif.rights.copyright == notice) }
             if format == "jpeg", kept.hasPrefix("all") {
                 #expect(iptc.rights.credit == "Müller/Agency" && iptc.keywords == ["one", "a"])

@@ -1,4 +1,4 @@
-// What a file states in tags and texts of its own, and texts of EXIF that libvips cannot write, through the whole
+// The statements of a file in tags and texts of its own, and texts of EXIF that libvips cannot write, through the whole
 // program.
 import Foundation
 import Pipeline

@@ -28,7 +28,7 @@ import Testing
         return try await runner.shell("cd '\(runner.folder.path)/\(folder)' && \"$IMAGEMILL\" \(words)")
     }
 
-    /// Which source each name is made of, and what was done.
+    /// The report: the source that each name is made of, and the work that was done.
     private func report(_ runner: CommandRunner, in folder: String = "project") throws -> BatchDocument {
         try runner.report(folder + "/out/.imagemill/report.json")
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// Pages for browsers: `imagemill report`, and `run --report page.html`. `Tests/Pages` opens them in one.
 @Suite struct ReportPageTests {
-    /// What the page's script gets.
+    /// The content that the page's script gets.
     private struct Content: Decodable {
         struct Row: Decodable {
             struct Rendition: Decodable {
@@ -170,7 +170,7 @@ import Testing
             ])
         #expect(
             Set(rows.flatMap(\.renditions).map(\.url)) == ["./../out/deep/a%20b.webp", "./../out2/kept.webp"])
-        // What is gone has no address.
+        // A source that is gone has no address.
         _ = try await drop.runner.shell("rm -r state/done/in/deep in2/kept.png")
         _ = try await drop.runner.run("report", "state/journal.jsonl", "--mill", "mill.yaml", "-o", "pages/page.html")
         #expect(try content(page(drop.runner, "pages/page.html")).rows.compactMap(\.url).count == 1)

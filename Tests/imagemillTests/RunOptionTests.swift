@@ -37,7 +37,7 @@ import Testing
         let result = try await runner.run(command + excluded)
         #expect(result.exit == 0)
         let warnings = result.errors.split(separator: "\n").filter { $0.contains("warning") }
-        // What is in an excluded folder is not looked at.
+        // The contents of an excluded folder are not looked at.
         let about = "matched nothing; patterns are for paths below the folder that is searched:"
         #expect(warnings == ["warning: --exclude 'in/a.jpg' \(about) leave out 'in/'"])
         let quiet = try await runner.run(command + excluded + ["--quiet"] + (isPlan ? ["-o", "plan2"] : []))

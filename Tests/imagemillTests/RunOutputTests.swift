@@ -1,4 +1,4 @@
-// What a run says on the terminal and to programs.
+// The output of a run for the terminal and for programs.
 import Foundation
 import TestSupport
 import Testing

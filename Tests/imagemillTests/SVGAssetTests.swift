@@ -87,7 +87,7 @@ import Vips
                 let part = PixelGrid(
                     width: side * scale, height: side * scale, bands: 4,
                     values: (0..<side * scale).flatMap { y in (0..<side * scale).flatMap { found[$0, y] } })
-                // What is made of twice as many pixels, by a whole factor, differs by the antialiasing alone.
+                // A picture that is made of twice as many pixels, by a whole factor, differs by the antialiasing alone.
                 let most = parameters.contains("stages") ? 60 : 1
                 #expect(difference(part, wanted) <= most, "\(stage) at \(scale)x")
             }
@@ -240,7 +240,7 @@ import Vips
             try runner.folder.write(body, to: "mark.svg")
             let result = try await runner.render(
                 stages: "[ { overlay: { image: mark.svg } } ]", save: "{ format: png }")
-            // What cannot be parsed is refused.
+            // An SVG that cannot be parsed is refused.
             guard result.exit == 0 else {
                 #expect(
                     result.exit == 78 && result.errors.contains("the asset 'mark.svg' cannot be used"),

@@ -1,4 +1,4 @@
-// What `save` promises, read back by libvips.
+// The files that `save` writes, read back by libvips.
 import Foundation
 import Pipeline
 import TestSupport

@@ -38,7 +38,7 @@ import Vips
             try await runner.picture(name)
         }
         try runner.folder.write("no picture", to: "in/bad/2.png")
-        // What shows when it is opened, and what only a decoder sees.
+        // A fault that shows when the file is opened, and faults that only a decoder sees.
         try runner.folder.write("", to: "in/bad/4.png")
         for name in ["5.png", "6.png"] {
             try runner.folder.write([0x89] + Array("PNG\r\n\u{1A}\nnothing more".utf8), to: "in/headers/\(name)")

@@ -21,7 +21,7 @@ import Testing
         try #require(try plan(runner, folder)["id"] as? String)
     }
 
-    /// What is in the folder of the plan's own files.
+    /// The contents of the folder of the plan's own files.
     private func kept(_ runner: CommandRunner, _ folder: String) throws -> [String] {
         let place = "out/.imagemill/plan-\(try id(runner))/\(folder)"
         return try FileManager.default.contentsOfDirectory(atPath: runner.folder.path(place)).sorted()

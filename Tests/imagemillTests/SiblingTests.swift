@@ -1,4 +1,4 @@
-// What a rendition looks like does not depend on which others are made beside it.
+// The pixels of a rendition do not depend on the others that are made beside it.
 import Glibc
 import TestSupport
 import Testing

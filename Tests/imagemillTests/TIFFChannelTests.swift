@@ -53,7 +53,7 @@ private struct ChannelCase: Sendable, CustomTestStringConvertible {
         #expect(result.exit == 0, "\(result.errors)")
         let found = try await runner.inspect("out/a.png", by: "pngload_source") { try PixelGrid($0)[8, 6] }
         #expect(found.count == channels.expected.count)
-        // What was multiplied by alpha was rounded.
+        // Values that were multiplied by alpha were rounded.
         for (value, expected) in zip(found, channels.expected) {
             #expect(abs(value - expected * factor) <= 2 * factor, "\(found)")
         }

@@ -1,4 +1,4 @@
-// What terminals get that are narrow, cannot go back, or have no letters but ASCII.
+// The output for terminals that are narrow, cannot go back, or have no letters but ASCII.
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-// What happens if the system allows too few processes and threads: `ulimit -u`, or TasksMax= of a service.
+// The behaviour under a limit of too few processes and threads: `ulimit -u`, or TasksMax= of a service.
 import Foundation
 import TestSupport
 import Testing

@@ -48,7 +48,7 @@ import Testing
             }
             let next = index + 1 < blocks.count ? blocks[index + 1] : ""
             let shown = next.hasPrefix("text\n") ? next.dropFirst(5).split(separator: "\n").map(String.init) : []
-            // What the drop folder does takes a moment.
+            // The work of the drop folder takes a moment.
             let isLook = commands.hasPrefix("ls ") || commands.hasPrefix("imagemill status ")
             var missing: [String] = []
             var result = try await bash(commands, runner)

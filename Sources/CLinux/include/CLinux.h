@@ -84,7 +84,7 @@ void clinux_end_without_threads(void);
 // Set soft limits of a process, so that they can be raised again, to no more than its hard limits.
 int clinux_limit_process(pid_t process, uint64_t file_size, uint64_t address_space);
 
-// Which version of Landlock this kernel has; 0: none.
+// The version of Landlock that this kernel has; 0: none.
 int clinux_landlock_version(void);
 
 // Whether this kernel filters system calls.

@@ -198,7 +198,7 @@ struct SourceLook {
     /// - Returns: false if it was given up, or stopped by a visit.
     private func visit(_ set: Directory, _ visit: Visit) throws(SystemError) -> Bool {
         try set.walk(IgnoredName?.none) { path, error throws(SystemError) in
-            // What a program has left behind may be for its own eyes.
+            // Files that a program has left may be readable by that program only.
             guard path.components.contains(where: { ignored.kind(of: $0) != nil }) else { throw error }
         } _: { entry throws(SystemError) in
             guard .now < deadline else { return .end }

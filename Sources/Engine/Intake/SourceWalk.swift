@@ -34,8 +34,8 @@ package struct WalkRules: Sendable {
     let cache: FileIdentity?
     /// Every folder that has files in it is one source.
     let findsSets: Bool
-    /// Which files are wanted. It sees paths below the folder that the user named, or the name of a file that the user
-    /// named.
+    /// The filter that selects files. It sees paths below the folder that the user named, or the name of a file that
+    /// the user named.
     let filter: PathFilter
     /// The formats on request that are read.
     let allowed: Set<SourceFormat>

@@ -29,7 +29,7 @@ extension SQLiteLedger {
         return .added
     }
 
-    /// Which jobs an owner can take until a time; what it holds itself it works on, however late it is.
+    /// The jobs that an owner can take until a time; it still works on those that it holds itself, however late it is.
     static let freeJobs =
         "inbox = ? AND \(LedgerSchema.isOpen) AND not_before <= ? AND (lease_until IS NULL OR lease_until <= ? AND owner <> ?) ORDER BY not_before, number LIMIT ?"
 

@@ -1,4 +1,4 @@
-// Which source owns which name in which outbox, in the ledger.
+// The names in the ledger: the source that owns each name in each outbox.
 import FoundationEssentials
 import GRDB
 package import Pipeline

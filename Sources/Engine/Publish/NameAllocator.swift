@@ -1,4 +1,4 @@
-// Which names a source gets: the rule of ownership and versions, whatever keeps the record.
+// The rule of ownership and versions by which a source gets its names, whatever keeps the record.
 package import Pipeline
 import System
 
@@ -159,7 +159,7 @@ struct Obstacle: Equatable {
         }
     }
 
-    /// Which of the source's names it is.
+    /// The index of the name among the source's names.
     let index: Int
     let name: BytePath
     let kind: Kind

@@ -1,4 +1,4 @@
-// Which of several inboxes is next, so that a flood in one does not hold up another.
+// The choice of the next inbox, so that a flood in one does not hold up another.
 
 /// Turns by weight: an inbox of weight 2 gets two turns for each one of an inbox of weight 1.
 struct FairShare {

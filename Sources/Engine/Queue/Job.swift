@@ -12,7 +12,7 @@ package struct NewJob: Equatable, Sendable {
     package let path: BytePath
     package let isSet: Bool
     package let observed: FileVersion
-    /// What to do with the source when it is done, as the mill file said when it was offered.
+    /// The policy for the source after the job, as the mill file had it when the source was offered.
     package let originals: OriginalPolicy
     /// It is in the spool already: recovery found it there, and the store did not know it.
     package let isInSpool: Bool

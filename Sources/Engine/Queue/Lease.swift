@@ -30,7 +30,7 @@ package enum OfferOutcome: Equatable, Sendable {
     case busy
 }
 
-/// Which jobs to take.
+/// A request to take jobs.
 package struct TakeRequest: Sendable {
     package let inbox: String
     /// At most so many, and more than one only of light jobs.

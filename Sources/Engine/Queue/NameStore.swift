@@ -1,4 +1,4 @@
-// Which source owns which name in which output folder.
+// The store of names: the source that owns each name in each output folder.
 package import Pipeline
 
 /// The record of names. A name belongs to the source that first published it.

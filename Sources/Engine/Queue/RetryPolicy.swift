@@ -17,7 +17,7 @@ package enum AfterFailure: Equatable, Sendable {
 
 /// How often and when a source is attempted again: exponential back-off.
 package struct RetryPolicy: Equatable, Sendable {
-    /// Which failures are attempted again.
+    /// The failures that are attempted again.
     package enum Scope: Sendable {
         /// Every failure that may pass; trouble with the surroundings pauses the inbox.
         case everythingThatMayPass

@@ -62,7 +62,7 @@ package final class ShardPlanner {
     private var bytes = 0
     /// How many files were found that are no pictures, by the reason.
     package private(set) var passedOver: [NoPicture: Int] = [:]
-    /// Which patterns of `--exclude` have matched something.
+    /// The use of the patterns of `--exclude` so far.
     package private(set) var exclusions: ExclusionUse
     private var failure: (any Error)?
     /// Folders that have ended, as hashes: a list must not come back to one if folders are kept together.

@@ -1,4 +1,4 @@
-// Which parts of the pipeline apply to a source: by its header, and by its pixels if conditions ask for that.
+// The parts of the pipeline that apply to a source: by its header, and by its pixels if conditions ask for that.
 import Messages
 import Pipeline
 

@@ -16,7 +16,7 @@ package struct Omission: Hashable, Sendable {
     package let rendition: String?
     /// The stage; nil if the whole rendition is left out.
     package let stage: String?
-    /// What was found, and what its condition expects.
+    /// The fact that was found, and the value that the condition expects.
     package let reason: String
 }
 

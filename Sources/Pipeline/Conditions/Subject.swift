@@ -1,4 +1,4 @@
-// What conditions are asked about, and what comes of them.
+// The subject that conditions are judged for, and the result, a finding.
 
 /// A source, as far as conditions ask about it.
 package struct Subject: Sendable {
@@ -78,7 +78,7 @@ package struct Subject: Sendable {
         }
     }
 
-    /// What must be true of each picture of a set.
+    /// The finding for a test that every picture of a set must pass.
     private func judgePictures(_ test: Condition.Test) -> Finding {
         var isKnown = true
         var last = Finding(holds: true, fact: "", words: "")
@@ -131,11 +131,11 @@ package struct Subject: Sendable {
     }
 }
 
-/// What has come of a condition.
+/// The result of judging a condition.
 package struct Finding: Hashable, Sendable {
     /// Nil if only the pixels could say it.
     package let holds: Bool?
-    /// What was found.
+    /// The fact that was found.
     let fact: String
     /// The same, and if that is not enough what is expected.
     package let words: String

@@ -31,7 +31,7 @@ package struct PartOfInbox: Sendable {
     package let position: Position
 }
 
-/// What is written of an inbox.
+/// The settings of an inbox as they are written.
 package struct InboxSettings: ParameterGroup, Sendable {
     package let path, outbox, pipeline: WrittenPath
     let name: String?

@@ -1,13 +1,13 @@
 // The pipeline file as a whole.
 
-/// Which colours the stages work in.
+/// The colours that the stages work in.
 package enum ProfilePolicy: String, ParameterWord {
     case srgb
     /// The source's own RGB or grey profile, which the renditions then carry.
     case keep
 }
 
-/// Which damage is let pass.
+/// The damage of a source that is tolerated.
 package enum Tolerance: String, ParameterWord {
     case nothing
     case truncated
@@ -30,7 +30,7 @@ package struct PipelineFile: Sendable {
     /// The limits that are lower than those where the pipeline is used.
     package let limits: LimitOverrides
     package let policy: WarningPolicy
-    /// What must be true of every source; nil if anything may come.
+    /// The condition that every source must meet; nil if there is none.
     package let requirement: Condition?
     /// Its parameters, with the values that they have here.
     package let settings: [ParameterSetting]

@@ -10,7 +10,7 @@ package struct PipelineParameter: Sendable {
     fileprivate(set) var fallback: YAMLNode
     let position: Position
 
-    /// What its values are.
+    /// The type of its values.
     package enum Kind: String, ParameterWord {
         case text, number, length, color, point, file, choice
     }

@@ -5,14 +5,14 @@ package struct Rendition: Sendable {
     package let name: String
     package let scales: [Int]
     package let stages: [StageUse]
-    /// What must be true of a source that it is made of; nil if it is made of all.
+    /// The condition that a source must meet; nil if the rendition is made of all sources.
     package let condition: Condition?
     /// With `format: same`, what `saved(as:)` replaces.
     package internal(set) var save: SaveSettings
     /// nil until the file is known to have one rendition or several.
     package internal(set) var file: NameTemplate?
     package let layout: Layout
-    /// Which of its `widths` it has; nil if it has no `widths`.
+    /// The one of its `widths` that it has; nil if it has no `widths`.
     package let width: Int?
     /// `format: same`: how a source of each format is saved; else empty.
     let sameFormat: [OutputFormat: SaveWay]

@@ -4,7 +4,7 @@
 package struct StageUse: Sendable {
     package let stage: any StageDeclaration
     package let position: Position
-    /// What must be true of a source; nil if it is used for all.
+    /// The condition that a source must meet; nil if the stage is used for all sources.
     package let condition: Condition?
     /// Its settings without the condition, as one text, equal for all uses that say the same.
     let canonical: String

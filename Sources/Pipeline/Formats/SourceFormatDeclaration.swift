@@ -39,7 +39,7 @@ package protocol SourceFormatDeclaration: Sendable {
     static var hasFrames: Bool { get }
     /// The name of animations of which the decoder gives one picture only.
     static var unreadAnimation: String { get }
-    /// Which one that is.
+    /// The word for the picture that the decoder gives, such as `first`.
     static var deliveredFrame: String { get }
     /// The longest side in pixels that the decoder reads, whatever the limits are.
     static var longestSide: Int { get }

@@ -1,4 +1,4 @@
-// Which metadata of a source a rendition has, and what of them is lost on the way. Knows nothing of libvips.
+// The selection of a source's metadata for a rendition, and the losses on the way. Knows nothing of libvips.
 
 /// The metadata of a source, block by block.
 package struct MetadataBlocks: Sendable {

@@ -1,6 +1,6 @@
 // Takes properties out of an XMP packet.
 
-/// Which properties are taken out.
+/// The properties that are taken out.
 struct XMPRemoval {
     /// The properties that say where the picture was taken.
     let location: Bool

@@ -1,4 +1,4 @@
-// Which of the files below a folder are wanted.
+// The filter that selects the wanted files below a folder.
 
 /// The patterns of `--include` and `--exclude`. A pattern that matches a folder means all that is in it.
 package struct PathFilter: Sendable {
@@ -31,7 +31,7 @@ package struct PathFilter: Sendable {
     }
 }
 
-/// Which patterns of `--exclude` have matched something of what was searched.
+/// The use of the patterns of `--exclude`: whether each has matched something that was searched.
 package struct ExclusionUse: Sendable {
     /// Those that have not, as the user gave them.
     package private(set) var unused: [PathPattern]

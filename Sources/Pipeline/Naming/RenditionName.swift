@@ -54,7 +54,7 @@ extension Rendition {
     }
 }
 
-/// What a rendition's name may say of it.
+/// The facts of a rendition that its name may contain.
 package struct RenditionFacts {
     let name: String
     let scale: Int

@@ -27,7 +27,7 @@ package enum Beginning: Hashable, Sendable {
     /// Each row is scaled when it comes, and then let go.
     package var isScaled: Bool { if case .scaled = self { true } else { false } }
 
-    /// What the first stages have scaled is turned upright.
+    /// The picture is turned upright after the first stages have scaled it.
     package var isTurnedLate: Bool { self == .scaled(turnedLate: true) }
 
     /// All pixels that are decoded are in memory before anything is done with them.

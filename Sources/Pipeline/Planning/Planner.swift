@@ -143,7 +143,7 @@ package struct Planner: Sendable {
         return larger
     }
 
-    /// What the pixels are looked at for, before renditions are made.
+    /// The purpose of the look at the pixels before renditions are made.
     private enum Look {
         case none
         /// Stages measure them.

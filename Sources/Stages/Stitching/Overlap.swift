@@ -31,7 +31,7 @@ private struct Seam {
 /// more for each row that differs.
 private let (leastEvidence, leastLossyEvidence, evidencePerOther) = (8, 24, 5)
 
-/// Which rows of each capture are taken. A capture that repeats nothing of the one before begins at its first row.
+/// The rows to take of each capture. A capture that repeats nothing of the one before begins at its first row.
 func newParts(of captures: [CaptureRows]) -> [CapturePart] {
     var parts = captures.map { CapturePart(rows: 0..<$0.count) }
     let seams = seams(of: captures)

@@ -44,7 +44,7 @@ package struct Stitch: SetStage {
 
     /// The part of one picture that is seen, and where.
     struct Piece: Sendable {
-        /// Which part of the picture; nil if nothing new is in it.
+        /// The part of the picture; nil if nothing new is in it.
         let part: PixelBox?
         let length: Int
     }

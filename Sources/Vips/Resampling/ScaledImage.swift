@@ -42,7 +42,7 @@ final class ScaledImage {
             strips.strip(shrink: target.shrink), rows: means(range), columns: means(columns, bands: image.bands))
     }
 
-    /// Which means the rows or floats of the source make.
+    /// The range of the means that rows or floats of the source contribute to.
     private func means(_ range: Range<Int>, bands: Int = 1) -> Range<Int> {
         guard target.shrink > 1 else { return range }
         let end = (range.upperBound / bands + target.shrink - 1) / target.shrink

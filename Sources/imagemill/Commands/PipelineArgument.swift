@@ -1,4 +1,4 @@
-// Which of the arguments of a command is the pipeline: commands take it and the pictures in either order.
+// The pipeline among the arguments of a command: commands take it and the pictures in either order.
 import ArgumentParser
 import Engine
 import Pipeline

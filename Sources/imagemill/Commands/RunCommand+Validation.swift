@@ -1,4 +1,4 @@
-// Which options of `imagemill run` go together.
+// The validation of the options of `imagemill run`: their values, and the ones that go together.
 import ArgumentParser
 import Engine
 import Glibc

@@ -7,7 +7,7 @@ extension PathPattern: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
 }
 
-/// Which of the files that are found are sources.
+/// The options that select the sources: patterns, and lists of paths.
 struct SearchOptions: ParsableArguments {
     @Option(help: "Takes only files that match this pattern, such as '*.jpg' or 'people/**'. May be repeated.")
     var include: [PathPattern] = []

@@ -6,7 +6,7 @@ import Glibc
 import Pipeline
 import System
 
-/// Which daemon is meant.
+/// The options that name the daemon.
 struct DaemonOptions: ParsableArguments {
     @Option(help: "The daemon's socket. Default: that of the state folder, or of the service.")
     var socket: String?

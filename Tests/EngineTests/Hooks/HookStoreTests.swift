@@ -1,4 +1,4 @@
-// What hooks have still to be told is kept, once for each job, and never more than so much.
+// The store of documents that hooks have not got yet: one for each job, and never more than a fixed number.
 import GRDB
 import Pipeline
 import TestSupport

@@ -1,4 +1,4 @@
-// What a receiver gets, and when it is tried again.
+// The request that a receiver gets, and the times of further attempts.
 import Foundation
 import Pipeline
 import Testing

@@ -1,4 +1,4 @@
-// Which files are sources, and in which order.
+// The files that are sources, and their order.
 import Foundation
 import Glibc
 import Pipeline
@@ -190,7 +190,7 @@ import Testing
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(7), &limit)
         let before = limit
-        // What is open already, and 64 more.
+        // The descriptors that are open already, and 64 more.
         let open =
             (try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).compactMap(Int.init).max() ?? 0
         limit.rlim_cur = rlim_t(open + 64)

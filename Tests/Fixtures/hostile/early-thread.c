@@ -26,7 +26,7 @@ static void *begin(void *argument)
 {
     Work work = *(Work *) argument;
     free(argument);
-    // What a thread may do is inherited by those that it starts.
+    // The restrictions of a thread are inherited by those that it starts.
     pthread_t thread;
     create()(&thread, NULL, look, NULL);
     return work.start(work.argument);

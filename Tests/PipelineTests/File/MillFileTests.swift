@@ -114,7 +114,7 @@ struct MillFileTests {
         }
         let millFound = "expected a pipeline, found a mill file, which `imagemill watch` takes"
         #expect(second?.items == [Diagnostic(Position(line: 1, column: 1), millFound)])
-        // What has keys of both is what it was taken for, with mistakes.
+        // A file that has keys of both kinds is of the kind that it was read as, with mistakes.
         let both = #expect(throws: Diagnostics.self) { try MillFile(text: "state: s\nstages: []\n", file: "m.yaml") }
         #expect(both?.items.count == 2)
     }

@@ -257,7 +257,7 @@ import Testing
         #expect(
             fallback.texts.first?.filled(fields, on: PixelSize(9, 9), isMarkup: true).text
                 == "<b>\u{2068}a\u{2069}</b> <i>\(drawn)</i>")
-        // What is given by the user is the user's own.
+        // A value that the user gives is the user's own, and its markup stays.
         let given = try Self.file([], given: ["words": "<i>x</i>"])
         #expect(
             given.texts.first?.filled(fields, on: PixelSize(9, 9), isMarkup: true).text.contains("<i>x</i>") == true)

@@ -136,7 +136,7 @@ struct RenditionExpansionTests {
 }
 
 extension String {
-    /// What follows the separator up to the next mark, such as `a mapping`.
+    /// The text after the separator up to the next comma or semicolon, such as `a mapping`.
     fileprivate func components(after separator: String) -> [String] {
         guard let range = firstRange(of: separator) else { return [] }
         return [String(self[range.upperBound...].prefix { $0 != "," && $0 != ";" })]

@@ -1,4 +1,4 @@
-// What a policy makes of warnings, and how it is written.
+// The effect of a policy on warnings, and the way in which it is written.
 import Foundation
 import Testing
 

@@ -9,7 +9,7 @@ struct HEIFBuilder {
     var hasLongIndices = false
     /// The version of `iloc`. From 1 on there is a construction method, from 2 on item numbers have four bytes.
     var locationVersion = 0
-    /// Which items are derived from which others, by item numbers of this many bytes.
+    /// The items that are derived from others, by item numbers of `referenceBytes` bytes.
     var derivations: [(item: Int, from: [Int])] = []
     var referenceBytes = 2
     /// Whether `mdat` has its size in eight bytes, or says 0: to the end of the file.

@@ -1,4 +1,4 @@
-// What a JPEG XL has and its decoder does not give. The codestreams were written by libjxl.
+// The facts of a JPEG XL that its decoder does not give. The codestreams were written by libjxl.
 import Testing
 
 @testable import Pipeline

@@ -28,7 +28,7 @@ enum IPTCBlocks {
         return data.count % 2 == 0 ? bytes : bytes + [0]
     }
 
-    /// What a picture agency sends: the declaration of UTF-8, a city and a caption, and the three that count.
+    /// The block that a picture agency sends: the declaration of UTF-8, a city and a caption, and the three that count.
     static let agency =
         dataset(1, 90, [0x1B, 0x25, 0x47]) + dataset(2, 0, [0, 4]) + dataset(120, "A caption")
         + dataset(80, "Erika Müller")

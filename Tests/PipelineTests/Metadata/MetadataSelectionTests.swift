@@ -1,4 +1,4 @@
-// What of a source's metadata a rendition has: what does not fit, moves, or is lost.
+// The metadata of a source that a rendition has, and the metadata that does not fit, moves, or is lost.
 import Testing
 
 @testable import Pipeline

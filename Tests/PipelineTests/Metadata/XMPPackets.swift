@@ -107,7 +107,7 @@ enum XMPPackets {
         <?xpacket end='w'?>
         """
 
-    /// What Creative Commons' own guide shows, without packet instructions.
+    /// The example of Creative Commons' own guide, without packet instructions.
     static let creativeCommons = """
         <x:xmpmeta xmlns:x="adobe:ns:meta/">
           <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">

@@ -85,7 +85,7 @@ import Testing
                 #expect(size == PixelSize(one.width * scale, one.height * scale), "\(stage)")
             }
         }
-        // What is looked at first is drawn in its own size, and what says how many pixels it has keeps them.
+        // A picture that is looked at first is drawn in its own size, and so is one that would be too large.
         let trimmed = try plan(["trim: {}, frame: { width: 9, height: 9 }"], scale: "[1, 2]")
         #expect(trimmed.drawings.map(\.load.scale) == [1, 1])
         let large = try plan(

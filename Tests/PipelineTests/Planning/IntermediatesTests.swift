@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pipeline
 
-/// Which pictures stages hold in memory, and what follows from them: limits and bytes.
+/// The pictures that stages hold in memory, and their effect on limits and bytes.
 struct IntermediatesTests {
     private static let assets = [
         "red.png": AssetFacts(size: PixelSize(64, 32), pixelsPerPoint: 1, isGrey: false),
@@ -110,7 +110,7 @@ struct IntermediatesTests {
         ] {
             #expect(try step(stage, source).plan.intermediates.allSatisfy { $0.frames == 5 }, "\(stage)")
         }
-        // What is the same on each is made once.
+        // A picture that is the same on each frame is made once.
         for stage in ["text: { text: Hi }", "composite: { layers: [ { color: red } ] }"] {
             let intermediates = try step(stage, source).plan.intermediates
             #expect(!intermediates.isEmpty && intermediates.contains { $0.frames == 1 }, "\(stage)")
@@ -142,7 +142,7 @@ struct IntermediatesTests {
             try plan(onePipeline([stage], save: "{ format: png }"), .png(400, 300), assets: assets).memory
         }
         let none = try memory("crop: { width: 90%, height: 90% }", assets: [:])
-        // What the decoder of 24 megapixels may take, less what the picture takes afterwards.
+        // The memory that the decoder of 24 megapixels may take, less the memory that the picture takes afterwards.
         let huge = try memory("overlay: { image: huge.png, width: 10 }", assets: ["huge.png": Self.assets["huge.png"]!])
         #expect(huge - none >= 9 * 24_000_000)
         let small = ["red.png": Self.assets["red.png"]!]

@@ -130,7 +130,7 @@ struct PlannerTests {
                 scale: "[1, 2]", beginning: .upright(isHeld: false, then: .held)),
             Holding(orientation: 2, beginning: .streamed), Holding(orientation: 3, beginning: .held),
             Holding(orientation: 6, beginning: .held),
-            // What every rendition scales first is scaled while it is loaded, and turned when it is small.
+            // A picture that every rendition scales first is scaled while it is loaded, and turned when it is small.
             Holding(stages: ["resize: { size: 10 }"], beginning: .scaled(turnedLate: false)),
             Holding(stages: ["resize: { size: 10 }"], scale: "[1, 2]", beginning: .scaled(turnedLate: false)),
             Holding(
@@ -235,7 +235,7 @@ struct PlannerTests {
         #expect(try warnings(.heic, .eight, save: "{ format: same }").isEmpty)
         #expect(try warnings(.png, .sixteen, save: "{ format: same }").isEmpty)
         #expect(try warnings(.avif, .sixteen, save: "{ format: same }").isEmpty)
-        // Who writes `jpeg` knows what it holds.
+        // A user who writes `jpeg` knows what it holds.
         #expect(try warnings(.heic, .sixteen, save: "{ format: jpeg }").isEmpty)
     }
 

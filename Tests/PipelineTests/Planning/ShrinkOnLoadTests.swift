@@ -18,7 +18,7 @@ struct ShrinkOnLoadTests {
     }
 
     static let qualities = [
-        // What is left after the factor must be 2, or 1.3 at a factor of 2 where the encoder hides it.
+        // The rest of the scaling must be by 2 at least, or by 1.3 after a factor of 2 if the encoder hides it.
         sized(1000, "{ format: jpeg, quality: 80 }", 2), sized(1500, "{ format: jpeg, quality: 80 }", 2),
         sized(750, "{ format: jpeg, quality: 80 }", 4), sized(751, "{ format: jpeg, quality: 80 }", 2),
         sized(375, "{ format: jpeg, quality: 80 }", 8), sized(376, "{ format: jpeg, quality: 80 }", 4),
@@ -56,7 +56,7 @@ struct ShrinkOnLoadTests {
         Case(stages: ["rotate: { angle: 5 }", small], factor: 1),
         Case(stages: ["mask: { shape: circle }", small], factor: 1),
         Case(shared: ["inset: { all: 2% }"], stages: [small], factor: 1),
-        // What comes after the scaling does not matter.
+        // Stages after the scaling do not matter.
         Case(stages: [small, "crop: { width: 50%, height: 50% }", "blur: { sigma: 2 }"], factor: 8),
         Case(stages: ["resize: { size: 300, linear: true }"], factor: 1),
         Case(stages: ["resize: { size: 300, kernel: nearest }"], factor: 1),

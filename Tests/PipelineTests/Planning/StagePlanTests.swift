@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pipeline
 
-/// What every stage of the catalogue plans, worked out by hand.
+/// The plans of every stage of the catalogue, worked out by hand.
 struct StagePlanTests {
     /// One stage on one picture. `expected` is "size, what the picture is, sizeDependence, and what else there is to
     /// say".

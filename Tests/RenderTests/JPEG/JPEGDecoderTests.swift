@@ -39,7 +39,7 @@ import Vips
         return try OpenFile.reading(BytePath(path))
     }
 
-    /// What libvips reads, not decoded yet.
+    /// The picture that libvips reads, not decoded yet.
     private func libvips(_ file: OpenFile, shrink: Int = 1) throws -> Image {
         let source = try Source(descriptor: file.descriptor)
         return try Operation(

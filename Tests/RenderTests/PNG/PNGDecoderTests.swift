@@ -33,7 +33,7 @@ import Vips
         return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// What libpng reads, and what is decoded here.
+    /// The picture that libpng reads, and the one that is decoded here.
     private func both(_ bytes: [UInt8]) throws -> (libpng: Image, own: Image?) {
         let path = folder.path("b.png")
         try Data(bytes).write(to: URL(fileURLWithPath: path))

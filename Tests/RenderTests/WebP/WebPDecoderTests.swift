@@ -34,7 +34,7 @@ import Vips
         return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// What libvips reads, and what is decoded here.
+    /// The picture that libvips reads, and the one that is decoded here.
     private func both(
         _ bytes: [UInt8], shrink: Int = 1, allFrames: Bool = false
     ) throws -> (libvips: Image, own: Image?) {

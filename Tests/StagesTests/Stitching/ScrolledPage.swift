@@ -9,7 +9,7 @@ struct ScrolledPage {
     let kind: Kind
     /// How many rows of the page each capture goes on by; more than are seen of it if the captures do not overlap.
     let steps: [Int]
-    /// What lies over the page.
+    /// The parts of the screen that lie over the page.
     let header, clock: Int
     let hasButton, hasHomeLine: Bool
     private let seed: UInt64
@@ -71,7 +71,7 @@ struct ScrolledPage {
         }
     }
 
-    /// What every card shows, and every entry of a list.
+    /// The picture that every card shows, and every entry of a list.
     private func picture(_ x: Int, _ y: Int) -> [UInt8] {
         let noise = Self.noise(x / 4, y / 4, Int(seed % 1000))
         return seed % 2 == 0 ? [UInt8(noise & 255), UInt8(noise >> 8 & 255), 128] : [200, 204, UInt8(190 + y % 40)]

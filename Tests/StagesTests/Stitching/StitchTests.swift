@@ -130,7 +130,7 @@ import Vips
         #expect(try joined.pixels[5, 32] == PixelGrid(images[1])[5, 0])
     }
 
-    /// What floats over a page of 200×400 on a screen: over the pixel of the page, by its place on the screen.
+    /// The parts of a screen that float over a page of 200×400, each pixel by its place on the screen.
     private enum Floating: String, CaseIterable {
         case indicator, button, bars, all
 

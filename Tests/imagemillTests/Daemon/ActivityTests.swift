@@ -2,7 +2,7 @@ import Pipeline
 import Synchronization
 import Testing
 
-// What is counted of the drop folder's work.
+// The counts of the drop folder's work.
 @testable import Engine
 @testable import System
 @testable import imagemill

@@ -1,4 +1,4 @@
-// What comes over the daemon's socket is checked before anybody acts on it.
+// The check of requests over the daemon's socket, before anything acts on them.
 import Pipeline
 import Testing
 

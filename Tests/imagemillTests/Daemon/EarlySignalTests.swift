@@ -48,7 +48,7 @@ import Testing
         try await Task.sleep(for: .milliseconds(200))
         #expect(!watch.isEnded)
         let (path, text) = (drop.runner.folder.path("pipe.yaml"), try drop.runner.bytes("mill.yaml"))
-        // What it reads again is a plain file.
+        // The file that it reads again is a plain one.
         try drop.runner.folder.write(text, to: "plain.yaml")
         #expect(rename(drop.runner.folder.path("plain.yaml"), path) == 0)
         try writing.write(contentsOf: text)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct LateSettlingTests {
-    /// What a drop folder does with its sources.
+    /// The way in which a drop folder treats its sources.
     enum World: String, CaseIterable, Sendable {
         case moves, keeps, putsReportsAside, takesSets, fails
 
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// What a hook, the journal, the dashboard, Prometheus and the log heard of the only source.
+    /// The messages about the only source that a hook, the journal, the dashboard, Prometheus and the log got.
     struct Told {
         let hook: NSDictionary
         let journal: NSArray

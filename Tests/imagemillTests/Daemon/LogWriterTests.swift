@@ -15,7 +15,7 @@ import Testing
         return (OpenFile(owning: ends[0]), ends[1])
     }
 
-    /// What is written until the other end is closed.
+    /// The text that is written until the other end is closed.
     private func text(_ file: OpenFile) -> String {
         var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
         while case let got = read(file.descriptor, &buffer, buffer.count), got > 0 { bytes += buffer[..<got] }

@@ -6,7 +6,7 @@ import Testing
 @testable import System
 
 @Suite struct LyingWorkerTests {
-    /// What a worker may do in place of an honest answer, and the code that its source ends with.
+    /// The actions of a worker in place of an honest answer, and the code that the source of each ends with.
     private static let lies = [
         "liar": "output-rejected", "late": "output-rejected", "babble": "worker-crashed", "miser": "worker-crashed",
         "giant": "worker-crashed",
@@ -31,7 +31,7 @@ import Testing
                 "LD_PRELOAD=\(runner.folder.path("other.so"))", "OTHER_WORKER=\(runner.folder.path("lying-worker.py"))",
             ])
         let picture = try await SamplePicture.jpeg.bytes
-        // What follows the end of a JPEG belongs to no picture.
+        // Bytes after the end of a JPEG belong to no picture.
         for lie in Self.lies.keys { try drop.drop("\(lie).jpg", picture + Array(lie.utf8)) }
         for good in ["a.jpg", "zz.jpg"] { try drop.drop(good, picture) }
         try await drop.until("out/a.jpg.json", "out/zz.jpg.json")

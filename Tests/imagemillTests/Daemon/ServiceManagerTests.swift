@@ -1,4 +1,4 @@
-// What systemd hears, on a socket of our own.
+// The messages that systemd gets, on a socket of our own.
 import Glibc
 import TestSupport
 import Testing

@@ -93,7 +93,7 @@ struct DrawnCondition {
         if !page { words.append(("animated", { flag(source.frames > 1, &$0) })) }
         if [.png, .tiff, .jpeg].contains(source.format) {
             words.append(("alpha", { flag(source.hasAlpha, &$0) }))
-            // What has alpha is drawn with pixels that are not opaque; one that is a pixel wide may have none.
+            // A source with alpha is drawn with pixels that are not opaque; one that is a pixel wide may have none.
             if !source.hasAlpha { words.append(("transparent", { flag(false, &$0) })) }
         }
         return words

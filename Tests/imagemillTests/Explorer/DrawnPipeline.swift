@@ -107,7 +107,7 @@ struct PipelineDrawing {
             if source.frames > 1, random.chance(0.1) {
                 pipeline.written["page"] = .plain("\(random.whole(1...source.frames))")
             }
-            // What would take minutes shows nothing that less does not show.
+            // Pictures that take minutes show nothing that smaller ones do not show.
             pipeline.written["limits"] = .mapping([Written.Entry(key: "max-pixels", value: .plain("6000000"))])
 
             // How far a decoder may shrink follows from all scaling stages together, the shared ones and those of each

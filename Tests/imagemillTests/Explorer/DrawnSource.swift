@@ -1,7 +1,7 @@
 // Pictures drawn by a seed: what is in them, and the file that they are in.
 import Pipeline
 
-/// What a source is. The pixels follow from it.
+/// The properties of a source. The pixels follow from them.
 struct DrawnSource: Equatable, Sendable {
     enum Pattern: String, CaseIterable, Sendable {
         case stripes, zones, noise, photo
@@ -26,7 +26,7 @@ struct DrawnSource: Equatable, Sendable {
     var depth = Depth.eight
     var hasAlpha = false
     var format = SourceFormat.png
-    /// Which of the ways to write the format is taken.
+    /// The index in `codings` of the way in which the file is written.
     var coding = 0
     var frames = 1
     /// EXIF orientation.
@@ -73,7 +73,7 @@ struct DrawnSource: Equatable, Sendable {
         isSet ? (1...members).map { "set/\($0).\(fileExtension)" } : ["\(stem).\(fileExtension)"]
     }
 
-    /// What a command calls the source.
+    /// The path of the source in a command.
     var place: String { isSet ? "set" : names[0] }
 }
 
@@ -90,7 +90,7 @@ extension DrawnSource: CustomStringConvertible {
     }
 }
 
-// What the formats can hold.
+// The properties that files of each format can have.
 extension DrawnSource {
     var colours: [Colour] {
         switch format {
@@ -172,7 +172,7 @@ extension DrawnSource {
         orientation = mayBeTurned && random.chance(0.5) ? random.whole(2...8) : 1
         density = random.pick([1, 1, 1, 2, 3])
         profile = mayHaveProfile ? random.pick([.none, .none, .srgb, .p3]) : .none
-        // What is read on request only is no member of a set.
+        // A source that is read on request only is no member of a set.
         members = !SourceFormat.onRequest.contains(format) && random.chance(0.12) ? random.whole(1...4) : 0
         if isSet { (frames, density) = (1, 1) }
         (width, height) = (side(&random), side(&random))
@@ -201,7 +201,7 @@ extension DrawnSource {
         func with(_ change: (inout DrawnSource) -> Void) {
             var simpler = self
             change(&simpler)
-            // What the format cannot hold is not asked of it.
+            // A format is not asked for what it cannot hold.
             if simpler != self && simpler.isPossible { all.append(simpler) }
         }
         if isSet { with { $0.members = 1 } }

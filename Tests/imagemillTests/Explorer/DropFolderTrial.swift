@@ -13,7 +13,7 @@ struct DropFolderTrial {
         let values: DrawnParameters?
 
         var pipeline: String { exploration.runner.folder.path(values == nil ? "p.yaml" : "values.yaml") }
-        /// What its inbox has besides.
+        /// The other settings of its inbox.
         var settings: String {
             let given = (values?.options ?? []).filter { $0 != "--set" }.map { option in
                 let parts = option.split(separator: "=", maxSplits: 1).map(String.init)
@@ -36,7 +36,7 @@ struct DropFolderTrial {
         }
     }
 
-    /// What is not as `run` made it, by seed.
+    /// The differences from the files that `run` made, by seed.
     func findings() async throws -> [Int: [Finding]] {
         guard !cases.isEmpty else { return [:] }
         for one in cases where one.values != nil {
@@ -55,7 +55,7 @@ struct DropFolderTrial {
             }
             try drop(one.exploration, into: folder.runner.folder.path("in-\(one.seed)"), folder)
         }
-        // What has failed never arrives.
+        // The renditions of a source that has failed never arrive.
         try? await folder.until("everything has arrived", withinSeconds: 90) {
             cases.allSatisfy { one in
                 one.outputs.allSatisfy { folder.runner.exists("out-\(one.seed)/\($0.path)") }

@@ -10,7 +10,7 @@ extension Exploration {
             return [Finding(property: .conditions, detail: "refused:\n\(conditional.text)")]
         }
         let isNothingLeft = plain.written["renditions"]?.entries.isEmpty ?? true
-        // What is left may be a mistake, such as scales without a size in points.
+        // The pipeline that is left may have a mistake, such as scales without a size in points.
         guard isNothingLeft || plain.file != nil else { return [] }
         let made = try await outcome(of: conditional, in: "conditional")
         let expected: Outcome? = isNothingLeft ? .rendered([]) : try await outcome(of: plain, in: "plain")

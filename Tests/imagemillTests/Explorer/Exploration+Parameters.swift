@@ -79,7 +79,7 @@ extension DrawnPipeline {
             case "sidecar": drawn.own += line
             default: break
             }
-            // What is weaker has no say.
+            // A value of a weaker origin has no effect.
             if origin == "sidecar", let other = others.last { drawn.ofFolder += "\(name): \(other.yaml)\n" }
         }
         guard !declared.isEmpty else { return nil }

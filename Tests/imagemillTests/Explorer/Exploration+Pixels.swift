@@ -17,7 +17,7 @@ extension Exploration {
     /// To the same rendition made otherwise from the same file.
     private var siblingLikeness: Double {
         guard source.pattern.isHard && !source.isVector else { return 45 }
-        // What a decoder has not shrunk by a whole number of blocks is shrunk by another filter.
+        // A picture that a decoder has not shrunk by a whole number of blocks is shrunk by another filter.
         return source.endsWithinBlock ? 34 : 54
     }
 
@@ -48,7 +48,7 @@ extension Exploration {
                 for output in outputs where frame == 0 || output.entry.isAnimation {
                     // Where all frames together decide what is cut, one alone is cut otherwise.
                     if source.frames > 1 && drawn.pipeline.measures { continue }
-                    // What is saved in the source's own format is another file for a TIFF.
+                    // A rendition that is saved in the source's own format is another file for a TIFF.
                     guard let match = others.first(where: { $0.path == output.path }) else { continue }
                     let decibels = source.mayShrink ? twinLikeness(of: output.entry.name) : nil
                     let bound = Bound(property: property, steps: 1, decibels: decibels)
@@ -107,7 +107,7 @@ extension Exploration {
         // Less than a block of an encoder is hardly more than one number, whose steps are large.
         let isPartOfBlock = max(output.entry.width, output.entry.height) < 8
         if isTiny, bound.decibels != nil, likeness.largest <= (isPartOfBlock ? 32 : 16) { return nil }
-        // What the encoder loses of two pictures that are nearly the same may be twice what it loses of one.
+        // The encoder's loss of two pictures that are nearly the same may be twice its loss of one.
         let loss = try await loss(of: output)
         guard let loss else {
             comparisons.withLock { $0.undecided += 1 }
@@ -132,7 +132,7 @@ extension Exploration {
         }
     }
 
-    /// What the encoder loses of a rendition, as the deviation from the same one without losses, both made of the
+    /// The encoder's loss of a rendition, as the deviation from the same one without losses, both made of the
     /// uncompressed pixels: 0 for encoders that lose nothing, nil if it cannot be found out.
     private func loss(of output: Output) async throws -> Double? {
         for alone in drawn.pipeline.alone {

@@ -46,7 +46,7 @@ extension Exploration {
         return ExpectedSize.after(rendition["stages"]?.items ?? [], from: shared, scale: entry.scale)?.sides
     }
 
-    /// What `imagemill plan --json` says.
+    /// The output of `imagemill plan --json`.
     private struct PicturePlan: Decodable {
         struct Rendition: Decodable {
             let path: String

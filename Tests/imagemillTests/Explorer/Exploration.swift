@@ -1,4 +1,4 @@
-// What is held of every pipeline and source, whatever they are.
+// The properties that hold for every pipeline and source, whatever they are.
 import Foundation
 import Pipeline
 import Synchronization
@@ -13,7 +13,7 @@ struct DrawnCase: Equatable, Sendable, CustomStringConvertible {
     var description: String { "source: \(source)\n\(pipeline.text)" }
 }
 
-/// What is held.
+/// A property that holds for every pipeline and source.
 enum Property: String, CaseIterable, Sendable {
     case outcome = "it renders, or says what the pipeline asks in vain"
     case sizes = "planned sizes are the sizes"
@@ -41,7 +41,7 @@ final class Exploration: Sendable {
         let entry: BatchDocument.Entry.Rendition
     }
 
-    /// What came of a run.
+    /// The outcome of a run.
     enum Outcome: Sendable {
         case rendered([Output])
         /// With a failure's code, or the program's own refusal.
@@ -59,8 +59,8 @@ final class Exploration: Sendable {
     let comparisons = Mutex(Comparisons())
     let allowed = ["--allow", SourceFormat.onRequest.map(\.rawValue).joined(separator: ",")]
 
-    /// What a pipeline may ask in vain of a picture. All else is a mistake of the program's, since every source is a
-    /// sound one.
+    /// The failures of a pipeline that asks a picture for something in vain. All else is a mistake of the program's,
+    /// since every source is a sound one.
     private static let ordinary: [FailureCode] = [
         .emptyResult, .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes, .noSuchPage, .tooManyPixels,
         .unsupportedColour,

@@ -37,7 +37,7 @@ import Vips
         let watched = try await DropFolderTrial(explored).findings()
         var count = 0
         for one in explored {
-            // What follows from a failure, or shows in several files, is said once.
+            // A consequence of a failure, or a finding in several files, is reported once.
             let first = one.findings.first { $0.property == .outcome }.map { [$0] } ?? one.findings
             let findings = Dictionary(grouping: first + (watched[one.seed] ?? []), by: \.property)
             for property in Property.allCases {
@@ -84,7 +84,7 @@ import Vips
                 return Explored(
                     seed: seed, exploration: exploration, outcome: outcome, vain: vain, findings: findings)
             }
-            // What cannot be shows little; another pipeline for the same source may show more.
+            // A pipeline that asks for the impossible shows little; another one for the same source may show more.
             vain.append(code)
         }
     }

@@ -5,7 +5,7 @@ import Pipeline
 
 /// Draws values that a JSON Schema describes, near the size of a picture.
 struct SchemaDrawing {
-    /// What the schema's references refer to.
+    /// The definitions that the schema's references refer to.
     let definitions: [String: JSONValue]
     /// The sides of the picture that lengths are for.
     let sides: (width: Int, height: Int)
@@ -23,7 +23,7 @@ struct SchemaDrawing {
         var description: String { "SchemaDrawing cannot draw '\(key)': \(schema)" }
     }
 
-    /// What `metadata` states.
+    /// The keys of the statements in `metadata`.
     private static let metadata: Set = [
         "title", "caption", "keywords", "artist", "copyright", "credit", "usage-terms", "license", "web-statement",
     ]

@@ -17,7 +17,7 @@ package struct ByteSource: Sendable {
     }
 }
 
-/// Which byte of a number comes first.
+/// The order of the bytes of a number, by the byte that comes first.
 package enum ByteOrder: Sendable {
     /// The most significant one, as in PNG and JPEG.
     case big

@@ -1,5 +1,5 @@
-// Which items of a HEIF or an AVIF are made of which others: the box `iref`. ISO/IEC 14496-12 §8.11.12 and
-// ISO/IEC 23008-12 §6.4.7 and §6.6.
+// The derivation of items of a HEIF or an AVIF from other items: the box `iref`. ISO/IEC 14496-12 §8.11.12 and ISO/IEC
+// 23008-12 §6.4.7 and §6.6.
 
 struct HEIFReferences {
     /// The items that each item is derived from.

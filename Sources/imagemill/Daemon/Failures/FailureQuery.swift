@@ -1,4 +1,4 @@
-// Which of the failed sources are meant: by inbox, code and words.
+// The query for failed sources: by inbox, code and words.
 import Engine
 import Pipeline
 

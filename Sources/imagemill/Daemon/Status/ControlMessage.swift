@@ -31,7 +31,7 @@ enum ControlRequest: Equatable, Sendable {
     }
 }
 
-/// Which failed sources to take up again.
+/// A request to take failed sources up again.
 struct RetryRequest: Equatable, Sendable {
     /// Absolute, or from the folder `failed/` of any inbox.
     var names: [BytePath]
@@ -43,7 +43,7 @@ struct RetryRequest: Equatable, Sendable {
     init(names: [BytePath], all: Bool) { (self.names, self.all) = (names, all) }
 }
 
-/// Which inbox is to pause, or to go on.
+/// A request to pause an inbox, or to resume it.
 struct PauseRequest: Equatable, Sendable {
     var inbox: String
     var isPaused: Bool

@@ -1,4 +1,4 @@
-// What the daemon answers at which path.
+// The answers of the daemon at each path.
 import Foundation
 import Pipeline
 import TestSupport
@@ -55,7 +55,7 @@ import Testing
         for number in 2...5 {
             #expect(try answer(routes, "/api/results/\(number)/renditions/0").status == .notFound, "\(number)")
         }
-        // What a browser does not show is saved.
+        // A file that a browser does not show is saved.
         let saved = try answer(routes, "/api/results/6/renditions/0")
         #expect(saved.type == "application/octet-stream" && saved.body == Array("pixels".utf8))
         #expect(saved.headers.contains { $0 == ("Content-Disposition", "attachment; filename*=UTF-8''a.webp") })

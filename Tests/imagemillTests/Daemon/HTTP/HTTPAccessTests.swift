@@ -1,4 +1,4 @@
-// Who may ask what: pages of other sites, names that were made to lead here, other hosts.
+// The rules of access: pages of other sites, names that were made to lead here, other hosts.
 import Testing
 
 @testable import imagemill

@@ -258,7 +258,7 @@ private struct TwoOutboxes: HTTPRoutes {
         #expect(try await status().process == 42)
         // None of them has had its time.
         #expect(SuspendingClock.now - start < HTTPConnection.patience * 0.9)
-        // Who came first had to leave first.
+        // The client that came first had to leave first.
         #expect(try await answer(silent[0]) == "")
         silent.removeAll()
     }

@@ -9,7 +9,7 @@ extension Image {
     /// profile mean other colours.
     /// - Parameter output: empty, and empty afterwards.
     func keepingColours(
-        by encoder: any OutputEncoder.Type, _ output: OpenFile
+        by encoder: any OutputEncoder, _ output: OpenFile
     ) throws -> (image: Image, warnings: [Warning]) {
         guard let profile = blob("icc-profile-data"), try !encoder.keeps(profile, of: self, output) else {
             return (self, [])
@@ -18,7 +18,7 @@ extension Image {
             Picture(decoded: self))
         // A profile that is good for nothing was taken for sRGB.
         guard !warnings.contains(where: { $0.code == .badProfile }) else { return (standard.image, warnings) }
-        let message = "\(encoder.name) cannot hold the picture's profile; its colors were converted to sRGB"
+        let message = "\(type(of: encoder).name) cannot hold the picture's profile; its colors were converted to sRGB"
         return (standard.image, warnings + [Warning(.profileConverted, message)])
     }
 }

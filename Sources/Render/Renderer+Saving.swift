@@ -37,7 +37,7 @@ extension Renderer {
         let isEight = rendition.output.depth == .eight && !rendition.rendition.save.encoder.reducesDepth
         // The specification of thumbnails knows 8 bits only.
         if texts(of: rendition) != nil || isEight { frames = try frames.map { try $0.inEightBits() } }
-        return frames
+        return try frames.map { try $0.showingProfile() }
     }
 
     /// Writes a still, or all frames below each other, with its metadata.
@@ -47,7 +47,7 @@ extension Renderer {
         let encoder = rendition.rendition.save.encoder
         let keepsProfile = pipeline.profile == .keep
         let (coloured, converted) =
-            keepsProfile ? try stack.keepingColours(by: type(of: encoder), output) : (stack, [])
+            keepsProfile ? try stack.keepingColours(by: encoder, output) : (stack, [])
         let (image, keepsNothing, kept, lost) = try metadata.applied(
             to: coloured, rendition, encoder: type(of: encoder), keepsProfile: keepsProfile)
         try encoder.save(image, as: rendition.output, to: output, strip: keepsNothing)

@@ -63,11 +63,7 @@ package struct Adjust: Stage {
     package var needsMeasurement: Bool { automatic != nil }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        guard [.grey, .rgb].contains(input.colour) else {
-            throw PlanFailure(
-                .unsupportedColour, stage: Self.name,
-                "'adjust' works on RGB and gray, not in \(input.colour.rawValue) colors; remove 'profile: keep'")
-        }
+        try input.require([.grey, .rgb], "'adjust' works on RGB and gray", for: Self.name)
         var levels = levels
         if automatic != nil, case .levels(let black, let white)? = context.measurement, black < white {
             levels = Levels(black: black * 255, white: white * 255)

@@ -96,9 +96,12 @@ extension Picture {
     private func matching(_ other: Picture) throws -> Picture {
         if let profile = other.profile {
             let format = PixelFormat(other.pixels.colour, other.pixels.depth, hasAlpha: true)
-            return Picture(
-                try image.converted(toProfile: profile, depth: format.depth == .eight ? 8 : 16), format,
-                profile: profile)
+            let colours = try droppingAlpha().image.converted(
+                toProfile: profile, depth: format.depth == .eight ? 8 : 16)
+            // The fractions are kept until both are mixed.
+            let covered = try alpha?.linear([other.white / white], [0])
+            let whole = try covered.map { try colours.bandjoin($0) } ?? colours.bandjoin(constants: [other.white])
+            return Picture(try whole.copy(interpretation: format.interpretation), format, profile: profile)
         }
         let coloured = try promoted(to: other.pixels.colour)
         switch (coloured.pixels.depth, other.pixels.depth) {

@@ -78,6 +78,7 @@ package struct Resize: Stage {
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
+        if linear { try input.require([.grey, .rgb, .lab], "'linear' works on RGB, gray and Lab", for: Self.name) }
         let old = input.size
         let target = limited(try target(for: input, scale: context.scale), from: old)
         var output = input.resized(to: target)

@@ -22,7 +22,11 @@ package struct Sharpen: Stage {
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
-        Plan(output: input)
+        // libvips takes inks for those of its own press.
+        if amount > 0 {
+            try input.require([.grey, .rgb, .lab], "'sharpen' works on RGB, gray and Lab", for: Self.name)
+        }
+        return Plan(output: input)
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {

@@ -410,6 +410,93 @@ import Vips
         #expect(pixels[0].count == pixels[1].count && difference < 2 * pixels[0].count, "\(difference)")
     }
 
+    @Test(arguments: [false, true])
+    func `a layer shows as much in a kept profile at 16 bits as at 8, whatever depth it has`(isDeep: Bool) async throws
+    {
+        let runner = try CommandRunner()
+        for isDeepSource in [false, true] {
+            try await runner.save("in/\(isDeepSource).png", as: "pngsave_target") {
+                let p3 = try TestPicture.solid([200, 60, 40], width: 24, height: 24).iccTransform(to: .p3, input: .srgb)
+                return isDeepSource
+                    ? try p3.linear([257], [0]).cast(.ushort).copy(interpretation: .rgb16) : p3
+            }
+        }
+        try await runner.save("half.png", as: "pngsave_target") {
+            let half = try TestPicture.solid([40, 90, 220, 128], width: 12, height: 12)
+            return isDeep ? try half.linear([257], [0]).cast(.ushort).copy(interpretation: .rgb16) : half
+        }
+        let result = try await runner.render(
+            stages: "[overlay: { image: half.png, anchor: top-leading }]", save: "{ format: png }",
+            more: "profile: keep")
+        #expect(result.exit == 0, "\(result.errors)")
+        var colours: [[Double]] = []
+        for name in ["false", "true"] {
+            colours.append(
+                try await runner.inspect("out/\(name).png", by: "pngload_source") {
+                    try $0.getpoint(x: 5, y: 5).map { $0 / ($0 > 300 ? 257 : 1) }
+                })
+        }
+        // Half of both, in the numbers of Display P3.
+        for colour in colours {
+            #expect(zip(colour, [119.0, 80, 131]).allSatisfy { abs($0 - $1) <= 3 }, "\(colours)")
+        }
+    }
+
+    @Test func `the profile stays whatever a stage makes the pixels of`() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: .p3, input: .srgb) }
+        let result = try await runner.render(
+            stages: "[duotone: { dark: black, light: '#a04a60' }]", save: "{ format: png }", more: "profile: keep")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try await runner.inspect("out/p3.png", by: "pngload_source") { $0.has("icc-profile-data") })
+    }
+
+    @Test(arguments: ["webp", "avif", "png, palette: true", "png"])
+    func `a kept profile of gray is in no file that has RGB`(save: String) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.jpg", as: "jpegsave_target", [("Q", 100)]) {
+            let gray = try TestPicture.solid([108], width: 16, height: 16)
+            return try gray.editingMetadata { $0.set("icc-profile-data", blob: Self.grey) }
+        }
+        let result = try await runner.render(stages: "[]", save: "{ format: \(save) }", more: "profile: keep")
+        #expect(result.exit == 0, "\(result.errors)")
+        let format = String(save.prefix { $0 != "," })
+        let codes = try runner.report()["a.jpg"]?.warnings.map(\.code) ?? []
+        let hasProfile = try await runner.inspect(
+            "out/a.\(format)", by: format == "avif" ? "heifload_source" : "\(format)load_source"
+        ) { $0.has("icc-profile-data") }
+        #expect(hasProfile == (save == "png") && codes.contains("profile-converted") == !hasProfile, "\(codes)")
+    }
+
+    @Test func `light is not computed from inks, and white stays white in Lab`() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/cmyk.jpg", as: "jpegsave_target", [("Q", 100)]) {
+            try picture().iccTransform(to: .cmyk, input: .srgb)
+        }
+        for stage in ["sharpen: { amount: 1 }", "resize: { size: 50%, linear: true }"] {
+            let result = try await runner.render(
+                stages: "[\(stage)]", save: "{ format: jpeg }", more: "profile: keep")
+            #expect(result.errors.contains("works on RGB, gray and Lab, not in cmyk colors"), "\(result.errors)")
+        }
+        let lab = try CommandRunner()
+        try await lab.save("in/lab.tif", as: "tiffsave_target") {
+            // Edges at which the filter overshoots white.
+            let edges = try TestPicture.make(width: 64, height: 48) { x, _ in
+                x / 8 % 2 == 0 ? [255, 255, 255] : [0, 0, 0]
+            }
+            return try edges.colourspace(.labs)
+        }
+        #expect(
+            try await lab.render(
+                stages: "[resize: { size: 70%, linear: true }]", save: "{ format: tiff }", more: "profile: keep"
+            ).exit == 0)
+        let lightness = try await lab.inspect("out/lab.tif", by: "tiffload_source") { image in
+            try (0..<image.width).map { try image.getpoint(x: $0, y: 10)[0] }
+        }
+        // Black and white take turns; the middle of a white stripe is white.
+        #expect(lightness.filter { $0 > 32_000 }.count >= lightness.count / 3, "\(lightness)")
+    }
+
     @Test func `a kept profile stays in the file, and colours are drawn in it`() async throws {
         let runner = try CommandRunner()
         try await runner.save("in/p3.png", as: "pngsave_target") { try picture().iccTransform(to: .p3, input: .srgb) }

@@ -119,9 +119,11 @@ import Testing
     @Test(
         arguments: Checkout.files(below: "Sources", extension: "swift")
             + Checkout.files(below: "Tests", extension: "swift"))
-    func `no comment begins with 'Of', none and no test's name has one of the phrases, and no header asks a question`(
-        file: String
-    ) throws {
+    func
+        `no comment begins with 'Of' or 'What', none and no test's name has one of the phrases, and no header asks a question`(
+            file: String
+        ) throws
+    {
         let lines = try Checkout.text(file).split(separator: "\n", omittingEmptySubsequences: false)
         #expect(
             !lines.prefix { $0.hasPrefix("//") }.contains { $0.contains("?") }, "\(file): the header asks a question")

@@ -27,6 +27,18 @@ extension PictureInfo {
         }
     }
 
+    /// Refuses a picture in colors of its own that a stage cannot work in.
+    /// - Parameters:
+    ///   - colours: those that it can.
+    ///   - work: how it works, for the message: `'adjust' works on RGB and gray`.
+    package func require(
+        _ colours: Set<ColourModel>, _ work: String, for stage: String
+    ) throws(PlanFailure) {
+        guard !colours.contains(colour) else { return }
+        throw PlanFailure(
+            .unsupportedColour, stage: stage, "\(work), not in \(colour.rawValue) colors; remove 'profile: keep'")
+    }
+
     /// Puts the picture over a colour, which is seen around it and through it.
     /// - Parameter covers: whether the picture leaves no part of the frame free.
     /// - Returns: nil if nothing is seen of the colour.

@@ -1,4 +1,5 @@
 import Pipeline
+import System
 import Vips
 
 extension AVIFOutput: OutputEncoder {
@@ -12,5 +13,10 @@ extension AVIFOutput: OutputEncoder {
                 ("bitdepth", .int(picture.depth == .sixteen ? 12 : 8)),
             ]
         )
+    }
+
+    /// The file has RGB, for which a profile of gray is none.
+    func keeps(_ profile: [UInt8], of image: Image, _ output: OpenFile) -> Bool {
+        image.bands - (image.hasAlpha ? 1 : 0) > 1
     }
 }

@@ -17,7 +17,7 @@ protocol OutputEncoder: OutputFormatDeclaration {
 
     /// Whether the encoder writes this profile of a picture.
     /// - Parameter output: empty, and empty afterwards.
-    static func keeps(_ profile: [UInt8], of image: Image, _ output: OpenFile) throws -> Bool
+    func keeps(_ profile: [UInt8], of image: Image, _ output: OpenFile) throws -> Bool
 
     /// Whether the encoder rounds 16 bits to 8 by itself.
     var reducesDepth: Bool { get }
@@ -40,7 +40,7 @@ extension OutputEncoder {
         _ = try Operation(name, common + options)
     }
 
-    static func keeps(_ profile: [UInt8], of image: Image, _ output: OpenFile) -> Bool { holdsProfile }
+    func keeps(_ profile: [UInt8], of image: Image, _ output: OpenFile) -> Bool { Self.holdsProfile }
 
     var reducesDepth: Bool { true }
     static var leavesMetadataOut: Bool { false }

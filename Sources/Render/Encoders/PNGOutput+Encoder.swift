@@ -21,9 +21,10 @@ extension PNGOutput: OutputEncoder {
         try saveByLibvips(image, as: planned, to: Target(descriptor: output.descriptor), strip: strip)
     }
 
-    /// libpng drops profiles that it dislikes.
-    static func keeps(_ profile: [UInt8], of image: Image, _ output: OpenFile) throws -> Bool {
+    /// libpng drops profiles that it dislikes; and one for gray is not for a palette, which is RGB.
+    func keeps(_ profile: [UInt8], of image: Image, _ output: OpenFile) throws -> Bool {
         let bands = image.bands - (image.hasAlpha ? 1 : 0)
+        guard paletteColors == nil || bands > 1 else { return false }
         let pixel = try Image(bytes: [UInt8](repeating: 0, count: bands), width: 1, height: 1, bands: bands)
             .copy(interpretation: bands == 1 ? .bw : .srgb).editingMetadata {
                 $0.set("icc-profile-data", blob: profile)

@@ -20,4 +20,9 @@ extension WebPOutput: OutputEncoder {
         if !image.fields.contains(where: { $0.hasPrefix("exif-") }) { try WebPFile.removeEXIF(from: output) }
         if watch.sawTransparency { try WebPFile.announceAlpha(in: output) }
     }
+
+    /// The file has RGB, for which a profile of gray is none.
+    func keeps(_ profile: [UInt8], of image: Image, _ output: OpenFile) -> Bool {
+        image.bands - (image.hasAlpha ? 1 : 0) > 1
+    }
 }

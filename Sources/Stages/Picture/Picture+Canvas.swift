@@ -92,7 +92,8 @@ extension Picture {
     /// The picture after work on light instead of on sRGB's numbers. A kept profile is taken to have sRGB's curve,
     /// which most have.
     private func inLinearLight(_ work: (Image) throws -> Image) throws -> Picture {
-        let space: Interpretation = pixels.colour == .lab ? .labs : pixels.interpretation
+        // In floating point: whole numbers of Lab overflow where a curve overshoots white.
+        let space: Interpretation = pixels.colour == .lab ? .lab : pixels.interpretation
         // The alpha channel is no light: it goes along as a band of its own, premultiplied into the others.
         let light = try droppingAlpha().inLibvipsNumbers.colourspace(.scrgb)
         guard let ownAlpha = try alpha else { return with(try fromLibvips(work(light).colourspace(space))) }

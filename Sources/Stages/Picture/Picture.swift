@@ -101,6 +101,14 @@ extension Picture {
             try numbers.rint().cast(image.format).copy(interpretation: stored.interpretation), stored, profile: profile)
     }
 
+    /// The picture for an encoder, which finds its profile in the image: one that was made of other pixels has none there.
+    package func showingProfile() throws -> Picture {
+        guard let profile, !image.has(Self.profileField) else { return self }
+        return with(try image.editingMetadata { $0.set(Self.profileField, blob: profile) })
+    }
+
+    private static let profileField = "icc-profile-data"
+
     /// The picture with its pixels computed once and held in memory.
     package func inMemory() throws -> Picture { with(try image.inMemory()) }
 }

@@ -279,6 +279,22 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
         MemoryCase(
             stages: "adjust: { auto: levels } }, { resize: { size: 1000x }", width: 5000, height: 3000, source: .jpeg,
             save: "{ format: jpeg }", head: "profile: keep"),
+        // Rows that wait between stages, most after those that look at neighbors.
+        MemoryCase(
+            stages: "blur: { sigma: 5 } }, { inset: { all: 5, background: white }", width: 16_000, height: 1400,
+            kind: PictureKind(hasAlpha: true, isDeep: true), source: .tiff, save: "{ format: tiff }"),
+        MemoryCase(
+            stages: "sharpen: { } }, { inset: { all: 5, background: white }", width: 16_000, height: 1400,
+            kind: PictureKind(hasAlpha: true, isDeep: true), source: .tiff, save: "{ format: jpeg }"),
+        MemoryCase(
+            stages:
+                "inset: { all: 5, background: white } }, { flip: { axis: horizontal } }, { grayscale: { }",
+            width: 16_000, height: 1400, kind: PictureKind(hasAlpha: true, isDeep: true), source: .tiff,
+            save: "{ format: tiff }"),
+        MemoryCase(
+            stages:
+                "blur: { sigma: 5 } }, { flip: { axis: horizontal } }, { inset: { all: 5, background: white } }, { flip: { axis: horizontal }",
+            width: 16_000, height: 2000, source: .tiff, save: "{ format: tiff }"),
         // A mask that is larger than the result.
         MemoryCase(
             stages: "mask: { image: asset.png } }, { resize: { size: 50% }", width: 4000, height: 3000, source: .jpeg,

@@ -19,6 +19,10 @@ struct HeldPictures {
         var factor = factor
         for (index, step) in steps.enumerated() {
             let input = step.input.scaled(by: factor)
+            if index > 0 {
+                let rows = rows(of: input, between: steps[steps.startIndex + index - 1], and: step)
+                held.kept = saturating(held.kept, rows)
+            }
             if !step.plan.isStreaming && !(index == 0 && isInputHeld) {
                 // It is copied into memory, and what it was made of is let go.
                 held.peak = max(held.peak, saturating(held.kept, input.bytes))
@@ -37,6 +41,14 @@ struct HeldPictures {
         return held
     }
 
+    /// Bytes of the rows that wait between two stages, of one frame. libvips keeps so many for its threads, and as many
+    /// again of what a stage with a window has made.
+    private static func rows(of picture: PictureInfo, between before: PlannedStage, and step: PlannedStage) -> Int {
+        guard step.plan.isStreaming, !before.plan.isResultHeld else { return 0 }
+        let rows = before.plan.sizeDependence == .anySize ? 544 : 1150
+        return saturating(0, min(rows, picture.size.height) * picture.size.width * picture.bands * picture.depth.bytes)
+    }
+
     /// Some rows of all pictures that pass through a stage, of each of their frames: of small ones no more than all, in
     /// floating point and twice.
     static func rows(of pictures: [PictureInfo], in step: PlannedStage) -> Int {
@@ -46,7 +58,9 @@ struct HeldPictures {
             return some * picture.frames
         }
         let (rows, overflow) = pixels.reduce(0, saturating)
-            .multipliedReportingOverflow(by: max(step.input.bands, step.output.bands))
+            .multipliedReportingOverflow(
+                by: max(step.input.bands, step.output.bands)
+                    * min(2, max(step.input.depth.bytes, step.output.depth.bytes)))
         return overflow ? .max : rows
     }
 }

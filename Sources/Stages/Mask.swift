@@ -39,55 +39,65 @@ package struct Mask: Stage {
         }
     }
 
+    /// The part that is cut away.
+    fileprivate enum Cut {
+        /// All outside of a rounded rectangle.
+        case corners(PixelCorners, of: PixelBox)
+        /// All that a picture does not cover, which is drawn in this size if it is a drawing.
+        case picture(AssetPath, drawing: PixelSize?)
+    }
+
     package struct Plan: StagePlan {
         package let output: PictureInfo
-        /// The rounded rectangle that stays.
-        let box: PixelBox
-        let corners: PixelCorners
+        fileprivate let cut: Cut
 
         package var intermediates: [PictureInfo] {
-            if isPicture { return ([output.size] + drawings).map { PictureInfo(size: $0, hasAlpha: true) } }
+            if case .picture = cut { return ([output.size] + drawings).map { PictureInfo(size: $0, hasAlpha: true) } }
             // The mask as it is worked out, and as libvips has it.
             let mask = PictureInfo(size: output.size, frames: output.frames, colour: .grey)
             return [mask, mask]
         }
-        package var note: String { isPicture ? "masked by a picture" : "radius \(corners.written)" }
-        fileprivate let isPicture: Bool
-        package var drawings: [PixelSize] = []
+        package var note: String {
+            switch cut {
+            case .corners(let corners, _): "radius \(corners.written)"
+            case .picture: "masked by a picture"
+            }
+        }
+        package var drawings: [PixelSize] {
+            if case .picture(_, let drawing?) = cut { [drawing] } else { [] }
+        }
     }
 
     package func plan(_ input: PictureInfo, in context: PlanContext) throws(PlanFailure) -> Plan {
         var output = input
         output.hasAlpha = true
         let side = min(input.size.width, input.size.height)
-        let whole = PixelBox(PixelOffset(0, 0), input.size)
         if let image {
             let drawing = try context.facts(of: image, stage: Self.name).drawing(filling: input.size)
-            return Plan(
-                output: output, box: whole, corners: PixelCorners(0), isPicture: true,
-                drawings: [drawing].compactMap(\.self))
+            return Plan(output: output, cut: .picture(image, drawing: drawing))
         }
         if shape == .circle {
             let square = PixelSize(side, side)
-            return Plan(
-                output: output, box: PixelBox(Anchor.center.offset(of: square, in: input.size), square),
-                corners: PixelCorners(Double(side) / 2), isPicture: false)
+            let box = PixelBox(Anchor.center.offset(of: square, in: input.size), square)
+            return Plan(output: output, cut: .corners(PixelCorners(Double(side) / 2), of: box))
         }
         let corners =
             try cornerRadius?.pixels(
                 in: input.size, scale: input.pixelsPerPoint, "corner-radius", in: Self.name) ?? PixelCorners(0)
-        return Plan(output: output, box: whole, corners: corners, isPicture: false)
+        return Plan(output: output, cut: .corners(corners, of: PixelBox(PixelOffset(0, 0), input.size)))
     }
 
     package func render(_ picture: Picture, following plan: Plan, in context: RenderContext) throws -> Picture {
         let size = plan.output.size
-        if let asset = self.image {
+        switch plan.cut {
+        case .picture(let asset, _):
             let mask = try context.assets.picture(asset, size: size)
             return try picture.multiplyingAlpha(by: mask.coverage, full: mask.white)
+        case .corners(let corners, let box):
+            let coverage = Self.coverage(of: size, box: box, corners)
+            return try picture.multiplyingAlpha(
+                by: Image(bytes: coverage, width: size.width, height: size.height, bands: 1))
         }
-        let coverage = Self.coverage(of: size, box: plan.box, plan.corners)
-        return try picture.multiplyingAlpha(
-            by: Image(bytes: coverage, width: size.width, height: size.height, bands: 1))
     }
 
     /// How much of each pixel lies in the rounded rectangle, 0…255, row by row.

@@ -262,6 +262,11 @@ import Testing
         let check = try await runner.run("check", "p.yaml", "in/a.jpg.yaml", "in/_imagemill.yaml")
         #expect(check.output.contains("in/a.jpg.yaml: good; it sets side"), "\(check.output)")
         #expect(check.exit == 78 && check.errors.contains("did you mean 'side'?"), "\(check.errors)")
+        let alone = try await runner.run("check", "in/a.jpg.yaml")
+        #expect(alone.errors.contains("name its pipeline before it"), "\(alone.errors)")
+        try runner.folder.write("renditions: {}\n", to: "bad.yaml")
+        let bad = try await runner.run("check", "bad.yaml", "in/a.jpg.yaml")
+        #expect(bad.errors.contains("not checked: the pipeline before it has mistakes"), "\(bad.errors)")
         try FileManager.default.removeItem(atPath: runner.folder.path("in/_imagemill.yaml"))
         for name in ["p.yaml", "a.jpg", "a.jpg.yaml"] {
             try runner.folder.write(try runner.bytes(name == "p.yaml" ? name : "in/" + name), to: "all/" + name)

@@ -32,7 +32,7 @@ enum Synonyms {
         "round": ["mask"],
         "panorama": ["stitch"], "blend": ["composite"], "sizes": ["scale"], "outputs": ["renditions"],
         "variants": ["renditions"],
-        "steps": ["stages"], "operations": ["stages"], "strip": ["metadata"], "exif": ["metadata"],
+        "help": ["about"], "description": ["about"], "steps": ["stages"], "operations": ["stages"], "strip": ["metadata"], "exif": ["metadata"],
         "interlace": ["progressive"],
         "color": ["background"], "colour": ["color", "background"], "background-color": ["background"],
         "degrees": ["angle"],

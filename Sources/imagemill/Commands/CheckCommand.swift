@@ -37,16 +37,18 @@ struct CheckCommand: RenderingCommand {
         var failure: ExitCode?
         var results: [CheckedFile] = []
         var pipeline: LoadedPipeline?
+        var hasPipeline = false
         for argument in files {
             let file = argument == "-" ? "/dev/stdin" : PipelineArgument.file(argument)
             do {
                 let text = try LoadedPipeline.text(of: file)
                 let found: (sentence: String, warnings: [String])
-                if let pipeline, isSidecar(BytePath(file)) {
-                    found = (try checkSidecar(at: file, text: text, of: pipeline), [])
+                if isSidecar(BytePath(file)), hasPipeline || !text.contains("renditions:") {
+                    found = (try checkSidecar(at: file, text: text, of: pipeline, isNamed: hasPipeline), [])
                 } else if MillFile.isLikely(text) {
                     found = try await checkMill(at: file, text: text, workers: workers)
                 } else {
+                    (pipeline, hasPipeline) = (nil, true)
                     found = try await checkPipeline(at: file, text: text, workers: workers)
                     pipeline = try LoadedPipeline(path: file, text: text, given: parameters.given)
                 }
@@ -71,7 +73,18 @@ struct CheckCommand: RenderingCommand {
         return Sidecar.picture(of: path).map { isNamedLikeAPicture($0, allowed: formats) } ?? false
     }
 
-    private func checkSidecar(at path: String, text: String, of pipeline: LoadedPipeline) throws -> String {
+    /// - Parameter isNamed: whether a pipeline comes before it, which may have mistakes.
+    private func checkSidecar(
+        at path: String, text: String, of pipeline: LoadedPipeline?, isNamed: Bool
+    ) throws -> String {
+        guard let pipeline else {
+            let problem =
+                isNamed
+                ? "not checked: the pipeline before it has mistakes"
+                : "this is a sidecar by its name; name its pipeline before it: imagemill check PIPELINE \(path)"
+            throw Diagnostics(
+                file: path, text: text, items: [Diagnostic(Position(line: 1, column: 1), problem)])
+        }
         let isOfFolder = BytePath(path).lastComponent == Sidecar.ofFolder
         let sidecar = Sidecar(name: path, text: text, origin: isOfFolder ? .folder : .sidecar)
         let checked = try pipeline.checked(sidecar)

@@ -1,5 +1,6 @@
 // The cache as a store of bytes: bounded, in the order of use, shared, never trusted blindly.
 import Foundation
+import GRDB
 import Glibc
 import TestSupport
 import Testing
@@ -30,6 +31,15 @@ import Testing
     private func put(_ store: CacheStore, _ number: Int, bytes: Int = 100) throws -> Bool {
         let file = try file(number, bytes: bytes)
         return try store.put(key(number), file, digest: Digest.of(file), about: "{}")
+    }
+
+    @Test func `a cache of another layout is refused, with what to do`() throws {
+        try put(open(), 1)
+        let index = try DatabaseQueue(path: folder.path("cache/index.sqlite"))
+        try index.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('later')") }
+        try index.close()
+        let problem = #expect(throws: CacheProblem.self) { try open() }
+        #expect(problem?.description.hasSuffix("remove the folder, or choose another one") == true)
     }
 
     @Test(arguments: [DatabaseFile.SharedMemory.works, .takesRoom, .isOfOneMachine])

@@ -54,9 +54,9 @@ struct CacheIndex: Sendable {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("cache") { try $0.execute(sql: Self.tables) }
         if try database.read(migrator.hasBeenSuperseded) {
-            throw StoreError(
-                .otherLayout,
-                "the cache '\(folder.printable)' was made by a newer Imagemill, or by one that was not released; remove the folder, or choose another one"
+            throw CacheProblem(
+                description:
+                    "the cache '\(folder.printable)' was made by a newer Imagemill, or by one that was not released; remove the folder, or choose another one"
             )
         }
         try migrator.migrate(database)

@@ -72,6 +72,8 @@ package final class CacheStore: Sendable {
             for entry in left { FileSystem.remove(folder.appending(entry.path)) }
             try index.forget(left)
             try lock.waitForSharedLock()
+        } catch let problem as CacheProblem {
+            throw problem
         } catch {
             throw CacheProblem(description: "the cache '\(folder.printable)' cannot be used: \(error)")
         }

@@ -2,6 +2,7 @@
 import FoundationEssentials
 import GRDB
 import Pipeline
+import Synchronization
 
 /// The statements for the table. The ledger has names of all outboxes in it; the record of an output folder has those of
 /// one, without a column for it.
@@ -50,6 +51,26 @@ struct NamesTable {
         return Set(owners.values).subtracting([source])
     }
 
+    /// Names in their order, of all outboxes.
+    /// - Parameter outbox: the one of a table that has no column for it.
+    func owned(
+        after place: OwnedName?, limit: Int, in outbox: BytePath, _ database: Database
+    ) throws -> [OwnedName] {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT * FROM names WHERE (\(outboxColumn)name) > (\(hasOutboxes ? "?1, " : "")?2)
+                    ORDER BY \(outboxColumn)name LIMIT ?3
+                """)
+        // Before the first: no name is empty.
+        let none = BytePath([])
+        let arguments: StatementArguments = [(place?.outbox ?? none).blob, (place?.name ?? none).blob, limit]
+        return try Row.fetchAll(statement, arguments: arguments).map { row in
+            OwnedName(
+                outbox: hasOutboxes ? BytePath(blob: row["outbox"]) : outbox, name: BytePath(blob: row["name"]),
+                source: BytePath(blob: row["source"]), contentsText: row["contents"])
+        }
+    }
+
     func record(_ contents: [OwnedName], _ database: Database) throws {
         guard !contents.isEmpty else { return }
         let update = try database.cachedStatement(
@@ -63,5 +84,33 @@ struct NamesTable {
         let delete = try database.cachedStatement(
             sql: "DELETE FROM names WHERE \(isHere)name = ?2 AND source = ?3")
         for name in names { try delete.execute(arguments: [outbox.blob, name.blob, source.blob]) }
+    }
+}
+
+/// Names whose contents the next change records: a transaction for each would cost as much as its rendition.
+final class PendingNames: Sendable {
+    private let names = Mutex<[OwnedName]>([])
+
+    var isEmpty: Bool { names.withLock { $0.isEmpty } }
+
+    func add(_ more: [OwnedName]) { names.withLock { $0 += more } }
+
+    /// A name with the contents that are not recorded yet.
+    func latest(_ owned: OwnedName) -> OwnedName {
+        names.withLock { $0.last { $0.name == owned.name && $0.source == owned.source } } ?? owned
+    }
+
+    /// A change with all that is pending in it; if it fails, that is pending again.
+    func recording<Value>(_ change: ([OwnedName]) throws -> Value) throws -> Value {
+        let taken = names.withLock { names in
+            defer { names = [] }
+            return names
+        }
+        do {
+            return try change(taken)
+        } catch {
+            names.withLock { $0 = taken + $0 }
+            throw error
+        }
     }
 }

@@ -17,13 +17,11 @@ final class StateFolder: Sendable {
         var isLooking = false
     }
 
-    static let ledgerName = BytePath("ledger.sqlite")
-
     /// - Parameter path: the folder, with an open ledger in it.
     init(_ path: BytePath) throws(SystemError) {
         self.path = path
         folder = try Directory(path)
-        ledger = try folder.pinned(Self.ledgerName)
+        ledger = try folder.pinned(LedgerFile.name)
     }
 
     /// Why nothing may be begun, as of the last look; nil if the folder was as it was.
@@ -56,7 +54,7 @@ final class StateFolder: Sendable {
 
     /// An error of the file system is no answer: it shows where the folder is used.
     private var trouble: Pause? {
-        let file = path.appending(Self.ledgerName)
+        let file = path.appending(LedgerFile.name)
         do throws(SystemError) {
             guard let now = try FileSystem.status(path) else {
                 return Pause(

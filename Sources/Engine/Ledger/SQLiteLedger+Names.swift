@@ -64,20 +64,6 @@ extension SQLiteLedger {
     }
 
     package func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName] {
-        try lookAtNames { database in
-            let statement = try database.cachedStatement(
-                sql:
-                    "SELECT outbox, name, source, contents FROM names WHERE (outbox, name) > (?, ?) ORDER BY outbox, name LIMIT ?"
-            )
-            // Before the first: no name is empty.
-            let arguments: StatementArguments = [
-                (place?.outbox ?? BytePath([])).blob, (place?.name ?? BytePath([])).blob, limit,
-            ]
-            return try Row.fetchAll(statement, arguments: arguments).map { row in
-                OwnedName(
-                    outbox: BytePath(blob: row["outbox"]), name: BytePath(blob: row["name"]),
-                    source: BytePath(blob: row["source"]), contentsText: row["contents"])
-            }
-        }
+        try lookAtNames { try Self.names.owned(after: place, limit: limit, in: BytePath([]), $0) }
     }
 }

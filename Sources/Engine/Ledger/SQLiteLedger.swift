@@ -1,7 +1,6 @@
 // The queue of a drop folder: STATE/ledger.sqlite. Opening it, and how an error becomes a sentence.
 import GRDB
 package import Pipeline
-import Synchronization
 package import System
 
 /// Jobs and names in a file. Every change is one transaction that has reached the disk when the call returns.
@@ -18,7 +17,7 @@ package final class SQLiteLedger: Ledger {
     let trace: (@Sendable (JobChange) -> Void)?
     /// Contents of names that files have in attributes too. They are recorded with the next change, instead of by one of
     /// their own.
-    private let pending = Mutex<[OwnedName]>([])
+    private let pending = PendingNames()
     package let isNew: Bool
 
     /// - Parameters:
@@ -38,14 +37,14 @@ package final class SQLiteLedger: Ledger {
         try DurableFile.makeFolders(state)
         let directory = try Directory(state)
         folder = directory.file
-        file = state.appending(BytePath("ledger.sqlite"))
+        file = state.appending(LedgerFile.name)
         self.policy = policy
         self.trace = trace
         isNew = try FileSystem.status(file).map { $0.bytes == 0 } ?? true
         do {
             // The promises rest on FULL: with NORMAL, a power cut takes back what was said to be recorded.
             database = try DatabaseFile.open(
-                BytePath("ledger.sqlite"), in: directory,
+                LedgerFile.name, in: directory,
                 DatabaseFile.Options(
                     patience: patience, pragmas: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216",
                     hasOneProcess: true, memory: memory)
@@ -86,18 +85,14 @@ package final class SQLiteLedger: Ledger {
     // MARK: - Access
 
     func change<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
-        var contents: [OwnedName] = []
         do {
-            return try database.write { database in
-                contents = pending.withLock { pending in
-                    defer { pending = [] }
-                    return pending
+            return try pending.recording { contents in
+                try database.write { database in
+                    try Self.names.record(contents, database)
+                    return try body(database)
                 }
-                try Self.names.record(contents, database)
-                return try body(database)
             }
         } catch {
-            pending.withLock { $0 = contents + $0 }
             throw described(error)
         }
     }
@@ -108,9 +103,9 @@ package final class SQLiteLedger: Ledger {
     }
 
     /// Has the next change record contents of names.
-    func recordLater(_ names: [OwnedName]) { pending.withLock { $0 += names } }
+    func recordLater(_ names: [OwnedName]) { pending.add(names) }
 
-    var hasPending: Bool { pending.withLock { !$0.isEmpty } }
+    var hasPending: Bool { !pending.isEmpty }
 
     func look<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
         do {

@@ -12,8 +12,7 @@ package final class OutboxRecord: NameStore {
     let database: DatabaseQueue
     /// Sources that have lost a name since the record was opened.
     private let displaced = Mutex<Set<BytePath>>([])
-    /// Names whose contents the next change records: a transaction for each would cost as much as its rendition.
-    private let pending = Mutex<[OwnedName]>([])
+    private let pending = PendingNames()
 
     static let fileName = BytePath("names.sqlite")
 
@@ -121,7 +120,7 @@ extension OutboxRecord {
     }
 
     package func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName] {
-        try reading { try Self.names.owners(of: names, in: outbox, $0).mapValues { latest($0) } }
+        try reading { try Self.names.owners(of: names, in: outbox, $0).mapValues(pending.latest) }
     }
 
     package func claim(
@@ -137,7 +136,7 @@ extension OutboxRecord {
     }
 
     package func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError) {
-        pending.withLock { $0 += names }
+        pending.add(names)
         if !areNoted { try writing { _ in } }
     }
 
@@ -146,16 +145,8 @@ extension OutboxRecord {
     }
 
     package func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName] {
-        try reading { database in
-            let rows = try Row.fetchAll(
-                database, sql: "SELECT name, source, contents FROM names WHERE name > ? ORDER BY name LIMIT ?",
-                arguments: [Data(place?.name.bytes ?? []), limit])
-            return rows.map { row in
-                latest(
-                    OwnedName(
-                        outbox: location.path, name: BytePath(blob: row["name"]), source: BytePath(blob: row["source"]),
-                        contentsText: row["contents"]))
-            }
+        try reading {
+            try Self.names.owned(after: place, limit: limit, in: location.path, $0).map(pending.latest)
         }
     }
 
@@ -175,11 +166,6 @@ extension OutboxRecord {
         }
     }
 
-    /// A name with the contents that are not recorded yet.
-    private func latest(_ owned: OwnedName) -> OwnedName {
-        pending.withLock { $0.last { $0.name == owned.name && $0.source == owned.source } } ?? owned
-    }
-
     private func reading<Value>(_ work: (Database) throws -> Value) throws(StoreError) -> Value {
         do {
             // One thread at a time uses the connection, and this process alone writes: a transaction would cost as much
@@ -191,17 +177,14 @@ extension OutboxRecord {
     }
 
     private func writing<Value>(_ work: (Database) throws -> Value) throws(StoreError) -> Value {
-        let contents = pending.withLock { pending in
-            defer { pending = [] }
-            return pending
-        }
         do {
-            return try database.write { database in
-                try Self.names.record(contents, database)
-                return try work(database)
+            return try pending.recording { contents in
+                try database.write { database in
+                    try Self.names.record(contents, database)
+                    return try work(database)
+                }
             }
         } catch {
-            pending.withLock { $0 = contents + $0 }
             throw Self.storeError(error, "write", location)
         }
     }

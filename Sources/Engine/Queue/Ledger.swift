@@ -1,4 +1,5 @@
 // All that a drop folder keeps.
+package import Pipeline
 
 /// Jobs, names, originals, hooks and inboxes in one place, so that one transaction can change several of them.
 package protocol Ledger: JobStore, NameStore, OriginalStore, HookStore, InboxStore {
@@ -16,4 +17,9 @@ package protocol Ledger: JobStore, NameStore, OriginalStore, HookStore, InboxSto
     func recordTime() throws(StoreError)
     /// Brings all that is recorded to where a backup finds it.
     func checkpoint() throws(StoreError)
+}
+
+/// The file of a ledger that is a file, in the state folder.
+package enum LedgerFile {
+    package static let name = BytePath("ledger.sqlite")
 }

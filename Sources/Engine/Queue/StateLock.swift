@@ -55,7 +55,7 @@ package final class StateLock: Sendable {
     /// service.
     private static func otherOwner(of state: BytePath) -> uid_t? {
         guard geteuid() == 0 else { return nil }
-        let files = ["ledger.sqlite", "lock"].map { state.appending(BytePath($0)) }
+        let files = [LedgerFile.name, BytePath("lock")].map { state.appending($0) }
         let owner: uid_t
         if let known = files.firstFound({ (try? FileSystem.status($0)) ?? nil }) {
             owner = known.owner

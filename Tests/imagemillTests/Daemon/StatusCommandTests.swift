@@ -47,7 +47,7 @@ import Testing
                 lost events of hooks, in the last 24 hours:
                   \#(localTime("2023-11-14T22:13:20.000Z")) in\n: the hook on-success (notify) for '�' is not tried again: 'notify' ended with 1
                     what to do: repair the hook, and do by hand what it would have done: it is not called again for this event
-                  \#(localTime("2023-11-14T22:13:20.000Z")) share: 2 events will not be told to hooks: too\nmany
+                  \#(localTime("2023-11-14T22:13:20.000Z")) share: 2 events will not be sent to hooks: too\nmany
                     what to do: find out why the hooks of this inbox take so long, and do by hand what they would have done
                   and 1 more
 

@@ -101,22 +101,24 @@ package struct CostModel {
         let decoding = saturating(decoder, loaded)
         let shared = HeldPictures.held(by: shared[...], factor: load.ratio, isInputHeld: true)
         let reading = [source.isUnpackedAtOnce ? 0 : decoder, loaded, converted].reduce(shared.peak, saturating)
+        let holdsResult: Bool
+        switch load.beginning {
+        case .scaled(let turnedLate): return max(decoding, scaling(reading, turnedLate: turnedLate))
+        case .upright(_, .scaled): return max(decoding, scaling(reading, turnedLate: false))
+        case .upright(_, .held): holdsResult = true
+        case .upright(_, .streamed): holdsResult = false
+        }
         let isScaled = self.shared.contains(where: \.isScaling)
         let result = self.shared.last.map { $0.output.scaled(by: isScaled ? 1 : load.ratio).bytes }
         let own = zip(renditions, load.shrinks).map { rendition, shrink in
             rendition.held(from: isScaled ? 1 : load.ratio * Double(load.shrink) / Double(shrink))
         }
         let made = saturating(means(of: result ?? loaded), own.max() ?? 0)
-        let late = max(decoding, reading, saturating(rest, saturating(shared.kept, made)))
-        switch load.beginning {
-        case .scaled(let turnedLate): return max(decoding, scaling(reading, turnedLate: turnedLate))
-        case .upright(_, .scaled): return max(decoding, scaling(reading, turnedLate: false))
-        case .upright(_, .held):
-            guard let result else { return late }
-            // The memory for reading is freed when the result is in memory.
-            return max(decoding, saturating(reading, result), saturating(result, made))
-        case .upright(_, .streamed): return late
+        guard holdsResult, let result else {
+            return max(decoding, reading, saturating(rest, saturating(shared.kept, made)))
         }
+        // The memory for reading is freed when the result is in memory.
+        return max(decoding, saturating(reading, result), saturating(result, made))
     }
 
     /// While all renditions' first stages scale the rows that pass, and after that.

@@ -21,9 +21,9 @@ package protocol OutputFormatDeclaration: ParameterGroup {
     static var holdsProfile: Bool { get }
     /// The blocks of metadata that libvips writes into it.
     static var metadata: Set<MetadataBlock> { get }
-    /// Whether its files keep the texts of a PNG as they are.
+    /// Whether its files can hold the text chunks of a PNG unchanged.
     static var keepsTexts: Bool { get }
-    /// Whether its files keep the description of a TIFF, which is no block of its own.
+    /// Whether its files can hold the `ImageDescription` tag of a TIFF.
     static var keepsDescription: Bool { get }
     /// Bytes of a block of metadata up to which libvips writes it.
     static func largest(_ block: MetadataBlock) -> Int

@@ -32,7 +32,7 @@ extension Picture {
             case .grey: ink.color.isGrey || profile != nil
             case .cmyk, .lab: false
             }
-        guard isHeld else { throw MismatchedPlan(stage: "an ink that is another picture's") }
+        guard isHeld else { throw MismatchedPlan(stage: "draw") }
         return try nearestNumbers(to: ink.color)
     }
 

@@ -181,10 +181,32 @@ package struct RenderResult: Codable, Sendable {
 package struct RenderedSize: Codable, Sendable, Equatable {
     package let size: PixelSize
     package let frames: Int
+    /// Nil if the rendition has no target.
+    package let reached: ReachedQuality?
 
-    package init(size: PixelSize, frames: Int) {
+    package init(size: PixelSize, frames: Int, reached: ReachedQuality? = nil) {
         self.size = size
         self.frames = frames
+        self.reached = reached
+    }
+}
+
+/// What a search for a quality has found.
+package struct ReachedQuality: Codable, Sendable, Equatable {
+    package let quality: Int
+    /// Nil if nobody asked for it.
+    package let similarity: Double?
+    /// How often the picture was encoded.
+    package let trials: Int
+
+    package init(quality: Int, similarity: Double?, trials: Int) {
+        (self.quality, self.similarity, self.trials) = (quality, similarity, trials)
+    }
+
+    /// - Parameter highest: the highest quality that may be taken.
+    package func isPlausible(upTo highest: Int) -> Bool {
+        (1...highest).contains(quality) && (1...QualityTarget.mostTrials).contains(trials)
+            && similarity.map { (-1...1.0001).contains($0) } ?? true
     }
 }
 

@@ -17,9 +17,9 @@ extension Renderer {
         try frames.compute()
         let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays
         let whole = try frames.joined(for: rendition.format, delays: delays)
-        let warnings = try save(whole, rendition, metadata, to: output)
+        let (reached, warnings) = try save(whole, rendition, metadata, to: output)
         return (
-            RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count),
+            RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count, reached: reached),
             warnings + (delays == frames.delays ? [] : [rendition.slowedWarning])
                 + (watch.sawTransparency ? [rendition.flattenedWarning] : [])
         )
@@ -43,16 +43,16 @@ extension Renderer {
     /// Writes a still, or all frames below each other, with its metadata.
     private func save(
         _ stack: Image, _ rendition: RenditionPlan, _ metadata: SourceMetadata, to output: OpenFile
-    ) throws -> [Warning] {
+    ) throws -> (reached: ReachedQuality?, warnings: [Warning]) {
         let encoder = rendition.rendition.save.encoder
         let keepsProfile = pipeline.profile == .keep
         let (coloured, converted) =
             keepsProfile ? try stack.keepingColours(by: encoder, output) : (stack, [])
         let (image, keepsNothing, kept, lost) = try metadata.applied(
             to: coloured, rendition, encoder: type(of: encoder), keepsProfile: keepsProfile)
-        try encoder.save(image, as: rendition.output, to: output, strip: keepsNothing)
+        let found = try encode(image, rendition, strip: keepsNothing, to: output)
         try PNGTexts.add(texts(of: rendition) ?? [], kept, to: output)
-        return converted + lost
+        return (found?.reached, converted + lost + [found?.warning].compactMap(\.self))
     }
 
     /// The texts by which a thumbnail names its source; nil if the rendition is none.

@@ -125,6 +125,10 @@ extension Image {
         try Operation("add", ["left": .image(self), "right": .image(other)]).image()
     }
 
+    package func subtract(_ other: Image) throws(VipsError) -> Image {
+        try Operation("subtract", ["left": .image(self), "right": .image(other)]).image()
+    }
+
     /// 0 where the other is 0.
     package func divide(_ other: Image) throws(VipsError) -> Image {
         try Operation("divide", ["left": .image(self), "right": .image(other)]).image()
@@ -327,6 +331,11 @@ extension Image {
                 ("precision", isExact ? "float" : "integer"),
             ])
         return blurred.format == format ? blurred : try blurred.rint().cast(format)
+    }
+
+    /// Each row, and then each column, weighed by the same numbers, in floating point. Edges are repeated.
+    package func convolved(with weights: [Double]) throws(VipsError) -> Image {
+        try call("convsep", [("mask", .image(try Image(matrix: [weights]))), ("precision", "float")])
     }
 
     /// Sharpens the lightness; the parameters are libvips' own.

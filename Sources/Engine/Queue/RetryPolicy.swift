@@ -127,7 +127,8 @@ package struct RetryPolicy: Equatable, Sendable {
             .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .noSuchPage, .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat,
             .unequalSizes,
-            .setMemberFailed, .refusedByPolicy, .requirementNotMet, .badParameters, .encodingFailed, .outputRejected,
+            .setMemberFailed, .targetNotReached, .refusedByPolicy, .requirementNotMet, .badParameters, .encodingFailed,
+            .outputRejected,
             .duplicate,
             .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             .final

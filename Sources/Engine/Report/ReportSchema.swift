@@ -50,7 +50,15 @@ package enum ReportSchema {
             "height": side,
             "cached": ["type": "boolean"],
         ],
-        optional: ["path-bytes": pathBytes, "frames": side, "bytes": count, "sha256": digest])
+        optional: [
+            "path-bytes": pathBytes, "frames": side, "bytes": count, "sha256": digest,
+            "quality": [
+                "type": "integer", "minimum": 1, "maximum": 100,
+                "description": "With a target: the quality that was taken.",
+            ],
+            "ssim": ["type": "number", "description": "With `quality: { ssim: … }`: the similarity that was reached."],
+            "trials": ["type": "integer", "description": "With a target: how often the picture was encoded."],
+        ])
 
     private static let failure = object(
         ["code": words(FailureCode.self), "stage": text, "message": text, "retryable": ["type": "boolean"]],

@@ -155,7 +155,7 @@ extension KeyedDecodingContainer<SourceKey> {
 
 extension SourceReport.RenditionEntry {
     private enum Key: String, CodingKey {
-        case name, scale, path, format, width, height, frames, bytes, sha256, cached
+        case name, scale, path, format, width, height, frames, bytes, sha256, quality, ssim, trials, cached
         case pathBytes = "path-bytes"
     }
 
@@ -170,6 +170,9 @@ extension SourceReport.RenditionEntry {
         try container.encode(frames, forKey: .frames)
         try container.encodeIfPresent(bytes, forKey: .bytes)
         try container.encodeIfPresent(sha256, forKey: .sha256)
+        try container.encodeIfPresent(reached?.quality, forKey: .quality)
+        try container.encodeIfPresent(reached?.similarity, forKey: .ssim)
+        try container.encodeIfPresent(reached?.trials, forKey: .trials)
         try container.encode(cached, forKey: .cached)
     }
 
@@ -184,6 +187,11 @@ extension SourceReport.RenditionEntry {
         frames = try container.decode(Int.self, forKey: .frames)
         bytes = try container.decodeIfPresent(Int.self, forKey: .bytes)
         sha256 = try container.decodeIfPresent(String.self, forKey: .sha256)
+        reached = try container.decodeIfPresent(Int.self, forKey: .quality).map {
+            ReachedQuality(
+                quality: $0, similarity: try container.decodeIfPresent(Double.self, forKey: .ssim),
+                trials: try container.decode(Int.self, forKey: .trials))
+        }
         cached = try container.decode(Bool.self, forKey: .cached)
     }
 }

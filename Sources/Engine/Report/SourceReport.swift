@@ -54,8 +54,12 @@ package struct SourceReport: Sendable, Codable {
         /// nil if nothing was written.
         package var bytes: Int?
         package var sha256: String?
+        /// Nil if the rendition has no target.
+        package var reached: ReachedQuality?
         /// It was copied from the cache.
         package var cached = false
+
+        mutating func note(_ said: RenderedSize) { (size, frames, reached) = (said.size, said.frames, said.reached) }
     }
 
     package struct Times: Sendable, Codable {

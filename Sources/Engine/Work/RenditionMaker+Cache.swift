@@ -63,8 +63,7 @@ extension RenditionMaker {
         for (index, rendition) in cached.enumerated() {
             guard let rendition else { continue }
             work.report.renditions[index].bytes = rendition.entry.bytes
-            let size = rendition.facts.size
-            (work.report.renditions[index].size, work.report.renditions[index].frames) = (size.size, size.frames)
+            work.report.renditions[index].note(rendition.facts.size)
             work.report.renditions[index].sha256 = rendition.entry.digest
             work.report.renditions[index].cached = true
             try work.add(rendition.facts.warnings, of: task, stage: "render")

@@ -43,7 +43,7 @@ extension RenditionMaker {
             work.report.renditions[index].bytes = try onFiles {
                 try checked(outputs[index], against: plan.renditions[index], said: said, settings.limits)
             }
-            (work.report.renditions[index].size, work.report.renditions[index].frames) = (said.size, said.frames)
+            work.report.renditions[index].note(said)
         }
         try work.add(result?.warnings ?? [], of: rendering.task, stage: "render")
         work.report.peakMemory = result?.peakMemory

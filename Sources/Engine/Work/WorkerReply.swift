@@ -106,7 +106,11 @@ struct WorkerReply {
         guard result.renditions.count == count else {
             throw WorkerLoss.confused("\(result.renditions.count) renditions instead of \(count)")
         }
-        guard result.renditions.allSatisfy({ $0.size.isPossible && Self.frames.contains($0.frames) }) else {
+        guard
+            result.renditions.allSatisfy({
+                $0.size.isPossible && Self.frames.contains($0.frames) && $0.reached?.isPlausible(upTo: 100) ?? true
+            })
+        else {
             throw WorkerLoss.confused("a rendition that cannot be")
         }
         guard Self.bytes.contains(result.peakMemory) else {

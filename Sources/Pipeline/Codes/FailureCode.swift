@@ -43,6 +43,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     case tooLargeForFormat = "too-large-for-format"
     case unequalSizes = "unequal-sizes"
     case setMemberFailed = "set-member-failed"
+    case targetNotReached = "target-not-reached"
     case refusedByPolicy = "refused-by-policy"
     case requirementNotMet = "requirement-not-met"
     case badParameters = "bad-parameters"
@@ -74,7 +75,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
             .changedSincePlan, .noSuchPage,
             .emptyResult,
             .overlayDoesNotFit, .tooLargeForFormat, .unequalSizes,
-            .setMemberFailed, .refusedByPolicy, .requirementNotMet, .badParameters, .encodingFailed, .outputRejected,
+            .setMemberFailed, .targetNotReached, .refusedByPolicy, .requirementNotMet, .badParameters, .encodingFailed,
+            .outputRejected,
             .duplicate,
             .nameTaken, .nameInvalid, .outputTooLarge, .internal:
             false
@@ -97,7 +99,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyMembers, .tooManyBytes,
             .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
             .permissionDenied, .changedSincePlan, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken,
-            .nameInvalid, .outputTooLarge, .refusedByPolicy, .requirementNotMet, .badParameters, .duplicate,
+            .nameInvalid, .outputTooLarge, .targetNotReached, .refusedByPolicy, .requirementNotMet, .badParameters,
+            .duplicate,
             .diskFull,
             .outputNotWritable, .ioError:
             false
@@ -137,6 +140,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .tooLargeForFormat: "The output format cannot hold a picture of this size."
         case .unequalSizes: "The members of the set have several sizes."
         case .setMemberFailed: "One member of a set failed; the message names it."
+        case .targetNotReached:
+            "No quality makes a rendition as small, or as like the picture, as it has to be; the message says how near it came."
         case .refusedByPolicy: "A warning came up that `policy` makes a failure; the message has it."
         case .requirementNotMet:
             "The source is not what `require` in the pipeline asks for; the message has what was found."
@@ -216,6 +221,8 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .unequalSizes: "Add a `frame` or `resize` stage that gives all of them one size."
         case .setMemberFailed:
             "Repair the members that the message names, or leave them out with \(either("`--exclude`", "`ignore`"))."
+        case .targetNotReached:
+            "Make the rendition smaller, change its `max-bytes`, `quality` or `min-quality`, or set `target-not-reached` to `warn` in `policy`\(place == .millFile ? "" : " or with `--policy`")."
         case .refusedByPolicy:
             "Change what the warning names, or set it to `warn` in `policy`\(place == .millFile ? "" : " or with `--policy`")."
         case .requirementNotMet: "Give it a picture that fits, or change `require` in the pipeline."

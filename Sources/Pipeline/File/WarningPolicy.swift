@@ -9,7 +9,7 @@ package enum WarningAction: String, ParameterWord, Codable {
     case fail
 }
 
-/// The actions on warnings; one that is not named is reported.
+/// The actions on warnings; one that is not named has its usual action.
 package struct WarningPolicy: Hashable, Sendable, ParameterMapping {
     private var actions: [WarningCode: WarningAction] = [:]
 
@@ -44,7 +44,7 @@ package struct WarningPolicy: Hashable, Sendable, ParameterMapping {
         return items.isEmpty ? "{}" : "{ " + items.joined(separator: ", ") + " }"
     }
 
-    package subscript(code: WarningCode) -> WarningAction { actions[code] ?? .warn }
+    package subscript(code: WarningCode) -> WarningAction { actions[code] ?? code.usualAction }
 
     package var isEmpty: Bool { actions.isEmpty }
 
@@ -64,13 +64,18 @@ package struct WarningPolicy: Hashable, Sendable, ParameterMapping {
     /// - Parameter stage: when they came up.
     /// - Throws: `Failure` with the first one that costs the source.
     package func judged(_ warnings: [Warning], stage: String) throws(Failure) -> [Warning] {
-        if isEmpty { return warnings }
         if let reason = warnings.first(where: { self[$0.code] == .fail }) {
+            if reason.code == .targetNotReached { throw Failure(.targetNotReached, stage: "save", reason.message) }
             throw Failure(
                 .refusedByPolicy, stage: stage, "'\(reason.code.rawValue)' is a failure here: \(reason.message)")
         }
         return warnings.filter { self[$0.code] != .ignore }
     }
+}
+
+extension WarningCode {
+    /// The action if no policy names it.
+    var usualAction: WarningAction { self == .targetNotReached ? .fail : .warn }
 }
 
 extension WarningPolicy {

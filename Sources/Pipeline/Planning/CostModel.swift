@@ -55,7 +55,7 @@ package struct CostModel {
     /// Bytes of the rows that libvips buffers before encoding, unless the encoder takes all of them at once.
     private var writtenRows: Int {
         renditions.map {
-            $0.rendition.save.encoding.takesWhole($0.output) ? 0 : Self.rows(512, of: $0.output)
+            $0.rendition.save.takesWhole($0.output) ? 0 : Self.rows(512, of: $0.output)
         }.max() ?? 0
     }
 
@@ -209,15 +209,15 @@ package struct CostModel {
     /// Bytes needed to save a rendition: for all of it, if the format is an animation or the encoder wants that, and for
     /// the encoder.
     static func saving(_ plan: RenditionPlan) -> Int {
-        let (output, encoding) = (plan.output, plan.rendition.save.encoding)
-        let isTaken = output.frames > 1 || encoding.takesWhole(output)
+        let (output, save) = (plan.output, plan.rendition.save)
+        let isTaken = output.frames > 1 || save.takesWhole(output)
         let isHeld = plan.steps.last.map { $0.plan.isResultHeld && $0.output == output } ?? false
-        return saturating(isTaken && !isHeld ? output.bytes : 0, encoding.memory(saving: output))
+        return saturating(isTaken && !isHeld ? output.bytes : 0, save.memory(saving: output))
     }
 
     static func encodingSeconds(_ plan: RenditionPlan) -> Double {
         let megapixels = Double(plan.output.size.area) * Double(plan.output.frames) / 1_000_000
-        return megapixels * plan.rendition.save.encoding.secondsPerMegapixel
+        return megapixels * plan.rendition.save.secondsPerMegapixel
     }
 }
 

@@ -98,12 +98,6 @@ extension Parameters {
         let list = allowed.map(String.init).joined(separator: ", ")
         problem(at: key, "'\(key)' takes one of \(list), found \(number)")
     }
-
-    /// Reports `quality` beside `lossless`.
-    mutating func refuseQuality(ofLossless isLossless: Bool) {
-        guard isLossless && has("quality") else { return }
-        problem(at: "quality", "'quality' has no meaning with 'lossless: true'; remove one of them")
-    }
 }
 
 /// Whether color is stored at half the resolution of brightness.

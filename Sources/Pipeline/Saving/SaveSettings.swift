@@ -9,6 +9,33 @@ package struct SaveSettings: Sendable {
     package let metadata: MetadataPolicy
 
     package var format: OutputFormat { type(of: encoding).format }
+
+    /// What the quality is searched for; nil if it is given, or the format has none.
+    package var target: QualityTarget? { (encoding as? any RatedOutput)?.rating.target }
+
+    /// Whether a still is wanted in memory as a whole.
+    func takesWhole(_ picture: PictureInfo) -> Bool { target != nil || encoding.takesWhole(picture) }
+
+    /// Bytes that are allocated at most to save a picture, besides the picture.
+    func memory(saving picture: PictureInfo) -> Int {
+        let encoder = encoding.memory(saving: picture)
+        guard let target else { return encoder }
+        // The best file so far is kept, and each is read again to be compared.
+        let isRead = target.leastSimilarity != nil
+        let reader = isRead ? sourceFacts(of: picture).decoderBytes(shrink: 1, to: picture.size) + picture.bytes : 0
+        return saturating(max(encoder, reader), picture.bytes)
+    }
+
+    private func sourceFacts(of picture: PictureInfo) -> SourceFacts {
+        SourceFacts(
+            format: format.declaration.sourceFormat, size: picture.size, frames: picture.frames,
+            hasAlpha: picture.hasAlpha, colour: picture.colour, depth: picture.depth)
+    }
+
+    /// Seconds for a megapixel, on a slow machine.
+    var secondsPerMegapixel: Double {
+        encoding.secondsPerMegapixel * Double(target == nil ? 1 : QualityTarget.mostTrials)
+    }
 }
 
 /// The options that all formats share, then the format's own: one mapping in the file.

@@ -1,14 +1,13 @@
 /// AVIF: its options, and what it can hold.
-package struct AVIFOutput: OutputFormatDeclaration {
+package struct AVIFOutput: RatedOutput {
     package static let name = "avif"
     package static let sourceFormat = SourceFormat.avif
     package static let longestSide = 16_384
     package static let metadata: Set<MetadataBlock> = [.exif, .xmp]
-    package static let isRatedByQuality = true
     package static let separateEncoder: SeparateEncoder? = SeparateEncoder(
         module: .heif, remedy: "install the package libheif-plugin-aomenc")
 
-    package let quality: Int
+    package var rating: Rating
     package let lossless: Bool
     package let effort: Int
     package let subsampling: ChromaSubsampling
@@ -16,7 +15,7 @@ package struct AVIFOutput: OutputFormatDeclaration {
     package let bitDepth: Int?
 
     package init(_ p: inout Parameters) {
-        quality = p.optional("quality", 50, in: 1...100, "How good the picture is; 45 to 60 suits photos.")
+        rating = p.rating(50, advice: "45 to 60 suits photos")
         lossless = p.optional("lossless", false, "Keeps every pixel to within the rounding of one color conversion.")
         effort = p.optional("effort", 4, in: 0...9, "How long to try for a smaller file; each step costs much time.")
         subsampling = p.optional(
@@ -26,7 +25,7 @@ package struct AVIFOutput: OutputFormatDeclaration {
             "bit-depth", in: 8...12, "Bits of a channel: 8 or 12; default: 12 for a picture of more than 8, else 8.")
         // Encoders of 10 bits end the process in libheif 1.15 with libaom 3.6.
         if let bitDepth { p.check(bitDepth, of: "bit-depth", in: [8, 12]) }
-        p.refuseQuality(ofLossless: lossless)
+        p.refuseRating(ofLossless: lossless)
     }
 
     /// 12 bits are made of 16.

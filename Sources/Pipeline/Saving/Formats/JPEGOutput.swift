@@ -1,5 +1,5 @@
 /// JPEG: its options, and what it can hold.
-package struct JPEGOutput: OutputFormatDeclaration {
+package struct JPEGOutput: RatedOutput {
     package static let name = "jpeg"
     package static let otherNames = ["jpg"]
     package static let fileExtension = "jpg"
@@ -10,16 +10,15 @@ package struct JPEGOutput: OutputFormatDeclaration {
     package static let metadata: Set<MetadataBlock> = [.exif, .xmp, .iptc]
     /// One segment, without the words that announce the block; of XMP libvips leaves more room.
     package static func largest(_ block: MetadataBlock) -> Int { block == .xmp ? 60_000 : 65_000 }
-    package static let isRatedByQuality = true
     /// The quality from which color is as fine as brightness, unless `subsampling` says otherwise.
     package static let fineColorQuality = 90
 
-    package let quality: Int
+    package var rating: Rating
     package let progressive: Bool
     package let subsampling: ChromaSubsampling
 
     package init(_ p: inout Parameters) {
-        quality = p.optional("quality", 80, in: 1...100, "How good the picture is; 75 to 85 suits photos.")
+        rating = p.rating(80, advice: "75 to 85 suits photos")
         progressive = p.optional("progressive", false, "Shows a coarse picture first while it loads.")
         subsampling = p.optional(
             "subsampling", .auto,

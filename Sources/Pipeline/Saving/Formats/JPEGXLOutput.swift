@@ -1,20 +1,19 @@
 /// JPEG XL: its options, and what it can hold.
-package struct JPEGXLOutput: OutputFormatDeclaration {
+package struct JPEGXLOutput: RatedOutput {
     package static let name = "jxl"
     package static let sourceFormat = SourceFormat.jxl
     package static let isShownByBrowsers = false
     /// libvips 8.14 writes none.
     package static let metadata: Set<MetadataBlock> = []
-    package static let isRatedByQuality = true
     package static let separateEncoder: SeparateEncoder? = SeparateEncoder(
         module: .jxl, remedy: "install a libvips that has its module for JPEG XL, as Debian's libvips42 does")
 
-    package let quality: Int
+    package var rating: Rating
     package let lossless: Bool
     package let effort: Int
 
     package init(_ p: inout Parameters) {
-        quality = p.optional("quality", 75, in: 1...100, "How good the picture is; 70 to 85 suits photos.")
+        rating = p.rating(75, advice: "70 to 85 suits photos", isRead: false)
         lossless = p.optional("lossless", false, "Keeps every pixel as it is.")
         // libvips 8.14 takes no less than 3, and 7 if it is not told.
         let given: Int? = p.optional(
@@ -22,7 +21,7 @@ package struct JPEGXLOutput: OutputFormatDeclaration {
             "How long to try for a smaller file: 6 if it is not said, or 4 with `lossless`. From 7 on, or 5 with `lossless`, it costs much memory, and 8 and 9 much time too."
         )
         effort = given ?? (lossless ? 4 : 6)
-        p.refuseQuality(ofLossless: lossless)
+        p.refuseRating(ofLossless: lossless)
     }
 
     package func depth(of drawn: BitDepth) -> BitDepth { drawn == .eight ? .eight : .sixteen }

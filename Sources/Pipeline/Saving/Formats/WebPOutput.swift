@@ -1,23 +1,22 @@
 /// WebP: its options, and what it can hold.
-package struct WebPOutput: OutputFormatDeclaration {
+package struct WebPOutput: RatedOutput {
     package static let name = "webp"
     package static let sourceFormat = SourceFormat.webp
     package static let longestSide = 16_383
     package static let animation: AnimationLimits? = AnimationLimits()
     package static let metadata: Set<MetadataBlock> = [.exif, .xmp]
-    package static let isRatedByQuality = true
 
-    package let quality: Int
+    package var rating: Rating
     package let lossless: Bool
     package let effort: Int
     package let alphaQuality: Int
 
     package init(_ p: inout Parameters) {
-        quality = p.optional("quality", 78, in: 1...100, "How good the picture is; 70 to 80 suits photos.")
+        rating = p.rating(78, advice: "70 to 80 suits photos")
         lossless = p.optional("lossless", false, "Keeps every pixel as it is.")
         effort = p.optional("effort", 4, in: 0...6, "How long to try for a smaller file.")
         alphaQuality = p.optional("alpha-quality", 100, in: 0...100, "How exact the transparency is.")
-        p.refuseQuality(ofLossless: lossless)
+        p.refuseRating(ofLossless: lossless)
     }
 
     package func depth(of drawn: BitDepth) -> BitDepth { .eight }

@@ -92,7 +92,8 @@ extension FailureCode {
     /// size, or has cost a worker is not tried again for a look at it.
     fileprivate var leavesPicture: Bool {
         switch self {
-        case .truncated, .corrupt, .unsupportedColour, .noSuchPage, .emptyResult, .overlayDoesNotFit, .refusedByPolicy,
+        case .truncated, .corrupt, .unsupportedColour, .noSuchPage, .emptyResult, .overlayDoesNotFit, .targetNotReached,
+            .refusedByPolicy,
             .requirementNotMet, .badParameters, .duplicate, .tooLargeForFormat, .encodingFailed, .outputRejected,
             .nameTaken,
             .nameInvalid,

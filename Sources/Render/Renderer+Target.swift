@@ -1,0 +1,71 @@
+// The quality that reaches a target, found by encoding the finished picture several times.
+import Glibc
+import Messages
+import Pipeline
+import Stages
+import System
+import Vips
+
+extension Renderer {
+    /// Encodes a picture, with the quality that reaches the rendition's target if it has one.
+    /// - Returns: the quality that was taken; nil without a target.
+    func encode(
+        _ image: Image, _ rendition: RenditionPlan, strip: Bool, to output: OpenFile
+    ) throws -> (reached: ReachedQuality, warning: Warning?)? {
+        let save = rendition.rendition.save
+        guard let target = save.target, let rated = save.encoder as? any RatedOutput & OutputEncoder else {
+            try save.encoder.save(image, as: rendition.output, to: output, strip: strip)
+            return nil
+        }
+        let picture = image.isInMemory ? image : try image.inMemory()
+        let reference = try target.leastSimilarity.map { _ in try StructuralSimilarity(to: picture) }
+        var search = QualitySearch(target, upTo: rated.quality)
+        // The file of the best trial, if another one came after it.
+        var best: [UInt8]?
+        while let quality = search.next {
+            if best == nil, let last = search.trials.last, last == search.best {
+                best = try output.bytes(at: 0, count: last.bytes)
+            }
+            try output.empty()
+            try rated.rated(quality).save(picture, as: rendition.output, to: output, strip: strip)
+            let similarity = try reference.flatMap { try $0.similarity(of: read(output, rendition)) }
+            search.note(
+                QualitySearch.Trial(quality: quality, bytes: try output.status().bytes, similarity: similarity))
+            if search.best == search.trials.last { best = nil }
+        }
+        if let best {
+            try output.empty()
+            try output.append(best, for: BytePath(rendition.title))
+        }
+        guard let taken = search.best else { return nil }
+        let reached = ReachedQuality(
+            quality: taken.quality, similarity: taken.similarity, trials: search.trials.count)
+        return (reached, search.isReached(taken) ? nil : rendition.missed(target, by: taken))
+    }
+
+    /// What a reader gets of the file.
+    private func read(_ output: OpenFile, _ rendition: RenditionPlan) throws -> Image {
+        guard lseek(output.descriptor, 0, SEEK_SET) == 0 else { throw SystemError("read a rendition") }
+        return try Loader.open(
+            output, format: rendition.format.declaration.sourceFormat,
+            Loader.Opening(allFrames: rendition.output.frames > 1)
+        ).picture.inLibvipsNumbers
+    }
+}
+
+extension RenditionPlan {
+    /// The warning that a target was not reached.
+    fileprivate func missed(_ target: QualityTarget, by best: QualitySearch.Trial) -> Warning {
+        var words: [String] = []
+        if let most = target.mostBytes, best.bytes > most {
+            words.append("needs \(best.bytes) bytes at quality \(best.quality), and \(most) were allowed")
+        }
+        if let least = target.leastSimilarity, let similarity = best.similarity, similarity < least {
+            let shown = writtenNumber((similarity * 10_000).rounded(.down) / 10_000)
+            words.append(
+                "has a similarity of \(shown) at quality \(best.quality), and \(writtenNumber(least)) was asked for")
+        }
+        let remedy = "make it smaller, or change 'max-bytes', 'quality' or 'min-quality'"
+        return Warning(.targetNotReached, "'\(title)' \(words.joined(separator: ", and ")); \(remedy)")
+    }
+}

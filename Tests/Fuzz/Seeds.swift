@@ -56,6 +56,9 @@ private let replies: [Reply] = [
     .noRoom("a", "the disk is full"),
     .rendered(
         RenderResult(
-            renditions: [RenderedSize(size: PixelSize(9, 9), frames: 1)],
+            renditions: [
+                RenderedSize(
+                    size: PixelSize(9, 9), frames: 1, reached: ReachedQuality(quality: 7, similarity: 1, trials: 2))
+            ],
             warnings: [Warning(.sourceDamaged, "extraneous bytes")], peakMemory: 1)),
 ]

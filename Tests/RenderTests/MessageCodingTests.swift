@@ -63,7 +63,11 @@ import Testing
             .failed(Failure(.internal, stage: "", "")), .cannotSave(.avif, "no encoder"), .noRoom("a", "full"),
             .rendered(
                 RenderResult(
-                    renditions: [RenderedSize(size: PixelSize(9, 8), frames: 1)],
+                    renditions: [
+                        RenderedSize(
+                            size: PixelSize(9, 8), frames: 1,
+                            reached: ReachedQuality(quality: 61, similarity: 0.98, trials: 3))
+                    ],
                     warnings: [Warning(.sourceDamaged, "extraneous bytes")], peakMemory: 1)),
         ]
 

@@ -25,12 +25,13 @@ package struct BatchDocument: Decodable, Sendable {
         package struct Rendition: Decodable, Equatable, Sendable {
             package let name, path, format: String
             package let scale, width, height: Int
-            package let bytes, frames: Int?
+            package let bytes, frames, quality, trials: Int?
+            package let ssim: Double?
             package let cached: Bool
             package let sha256, pathBytes: String?
 
             private enum CodingKeys: String, CodingKey {
-                case name, path, format, scale, width, height, bytes, frames, cached, sha256
+                case name, path, format, scale, width, height, bytes, frames, quality, trials, ssim, cached, sha256
                 case pathBytes = "path-bytes"
             }
         }

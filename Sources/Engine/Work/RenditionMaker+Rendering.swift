@@ -43,6 +43,13 @@ extension RenditionMaker {
             work.report.renditions[index].bytes = try onFiles {
                 try checked(outputs[index], against: plan.renditions[index], said: said, settings.limits)
             }
+            let isSaid = result?.warnings.contains { $0.code == .targetNotReached } ?? false
+            if !isSaid, let most = plan.renditions[index].rendition.save.target?.mostBytes,
+                work.report.renditions[index].bytes ?? 0 > most
+            {
+                worker.replace()
+                throw OutputCheck.rejected(plan.renditions[index], "the worker has not kept to 'max-bytes'")
+            }
             work.report.renditions[index].note(said)
         }
         try work.add(result?.warnings ?? [], of: rendering.task, stage: "render")

@@ -127,6 +127,11 @@ struct PipelineDrawing {
                 renditions.append(Written.Entry(key: name, value: body))
             }
             pipeline.written["renditions"] = .mapping(renditions)
+            if pipeline.written.contains(key: "max-bytes") || pipeline.written.contains(key: "ssim") {
+                // The nearest file is a result too.
+                let policy = Written.Entry(key: WarningCode.targetNotReached.rawValue, value: .text("warn"))
+                pipeline.written["policy"] = .mapping([policy])
+            }
             if isAccepted(pipeline) { return pipeline }
         }
         throw Unlucky(what: "a pipeline for \(source)")

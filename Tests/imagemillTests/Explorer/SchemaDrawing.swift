@@ -49,6 +49,8 @@ struct SchemaDrawing {
             return try draw(target, definition, depth: depth + 1, &random)
         }
         if let constant = schema["const"]?.text { return .text(constant) }
+        // Some tenths of a byte for a pixel, up to what a high quality needs.
+        if key == "max-bytes" { return .text("\(max(300, sides.width * sides.height / random.whole(3...60)))") }
         if let words = schema["enum"]?.list { return .text(random.pick(words.compactMap(\.text))) }
         if let all = schema["anyOf"]?.list ?? schema["oneOf"]?.list {
             let branches = all.filter { $0["$ref"]?.text != "#/$defs/parameter-use" }

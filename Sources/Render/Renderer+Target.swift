@@ -66,6 +66,6 @@ extension RenditionPlan {
                 "has a similarity of \(shown) at quality \(best.quality), and \(writtenNumber(least)) was asked for")
         }
         let remedy = "make it smaller, or change 'max-bytes', 'quality' or 'min-quality'"
-        return Warning(.targetNotReached, "'\(title)' \(words.joined(separator: ", and ")); \(remedy)")
+        return Warning(.targetMissed, "'\(title)' \(words.joined(separator: ", and ")); \(remedy)")
     }
 }

@@ -1,5 +1,6 @@
 // A source's report as JSON, and back. Its schema is in docs/schema/.
 import FoundationEssentials
+import Messages
 import Pipeline
 import System
 

@@ -1,5 +1,6 @@
 // The report about one source: the document that people and programs read. Its schema is in docs/schema/.
 import Glibc
+package import Messages
 package import Pipeline
 import System
 

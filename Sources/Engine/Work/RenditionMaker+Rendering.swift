@@ -43,7 +43,7 @@ extension RenditionMaker {
             work.report.renditions[index].bytes = try onFiles {
                 try checked(outputs[index], against: plan.renditions[index], said: said, settings.limits)
             }
-            let isSaid = result?.warnings.contains { $0.code == .targetNotReached } ?? false
+            let isSaid = result?.warnings.contains { $0.code == .targetMissed } ?? false
             if !isSaid, let most = plan.renditions[index].rendition.save.target?.mostBytes,
                 work.report.renditions[index].bytes ?? 0 > most
             {

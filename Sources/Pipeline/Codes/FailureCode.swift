@@ -222,7 +222,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
         case .setMemberFailed:
             "Repair the members that the message names, or leave them out with \(either("`--exclude`", "`ignore`"))."
         case .targetNotReached:
-            "Make the rendition smaller, change its `max-bytes`, `quality` or `min-quality`, or set `target-not-reached` to `warn` in `policy`\(place == .millFile ? "" : " or with `--policy`")."
+            "Make the rendition smaller, change its `max-bytes`, `quality` or `min-quality`, or set `target-missed` to `warn` in `policy`\(place == .millFile ? "" : " or with `--policy`")."
         case .refusedByPolicy:
             "Change what the warning names, or set it to `warn` in `policy`\(place == .millFile ? "" : " or with `--policy`")."
         case .requirementNotMet: "Give it a picture that fits, or change `require` in the pipeline."

@@ -4,7 +4,7 @@
 package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case alphaFlattened = "alpha-flattened"
     case upscaled
-    case targetNotReached = "target-not-reached"
+    case targetMissed = "target-missed"
     case scaleWithoutEffect = "scale-without-effect"
     case cropBeyondEdge = "crop-beyond-edge"
     case tintWithoutShape = "tint-without-shape"
@@ -40,7 +40,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     package var explanation: String {
         switch self {
         case .alphaFlattened: "The format has no transparency; the picture was drawn on `save.background`."
-        case .targetNotReached:
+        case .targetMissed:
             "No quality makes a rendition as small as `max-bytes`, or as like the picture as `quality` asks for. A failure unless `policy` says otherwise."
         case .upscaled: "The picture was enlarged, so it shows no more detail than before."
         case .scaleWithoutEffect: "A file for a larger scale has no more pixels than the one for the scale before it."

@@ -65,7 +65,7 @@ package struct WarningPolicy: Hashable, Sendable, ParameterMapping {
     /// - Throws: `Failure` with the first one that costs the source.
     package func judged(_ warnings: [Warning], stage: String) throws(Failure) -> [Warning] {
         if let reason = warnings.first(where: { self[$0.code] == .fail }) {
-            if reason.code == .targetNotReached { throw Failure(.targetNotReached, stage: "save", reason.message) }
+            if reason.code == .targetMissed { throw Failure(.targetNotReached, stage: "save", reason.message) }
             throw Failure(
                 .refusedByPolicy, stage: stage, "'\(reason.code.rawValue)' is a failure here: \(reason.message)")
         }
@@ -75,7 +75,7 @@ package struct WarningPolicy: Hashable, Sendable, ParameterMapping {
 
 extension WarningCode {
     /// The action if no policy names it.
-    var usualAction: WarningAction { self == .targetNotReached ? .fail : .warn }
+    var usualAction: WarningAction { self == .targetMissed ? .fail : .warn }
 }
 
 extension WarningPolicy {

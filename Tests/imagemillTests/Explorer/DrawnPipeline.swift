@@ -129,7 +129,7 @@ struct PipelineDrawing {
             pipeline.written["renditions"] = .mapping(renditions)
             if pipeline.written.contains(key: "max-bytes") || pipeline.written.contains(key: "ssim") {
                 // The nearest file is a result too.
-                let policy = Written.Entry(key: WarningCode.targetNotReached.rawValue, value: .text("warn"))
+                let policy = Written.Entry(key: WarningCode.targetMissed.rawValue, value: .text("warn"))
                 pipeline.written["policy"] = .mapping([policy])
             }
             if isAccepted(pipeline) { return pipeline }

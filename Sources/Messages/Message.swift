@@ -191,7 +191,7 @@ package struct RenderedSize: Codable, Sendable, Equatable {
     }
 }
 
-/// What a search for a quality has found.
+/// The result of a search for a quality.
 package struct ReachedQuality: Codable, Sendable, Equatable {
     package let quality: Int
     /// Nil if nobody asked for it.

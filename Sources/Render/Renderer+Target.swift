@@ -43,13 +43,15 @@ extension Renderer {
         return (reached, search.isReached(taken) ? nil : rendition.missed(target, by: taken))
     }
 
-    /// What a reader gets of the file.
+    /// The picture that a reader gets of the file.
     private func read(_ output: OpenFile, _ rendition: RenditionPlan) throws -> Image {
         guard lseek(output.descriptor, 0, SEEK_SET) == 0 else { throw SystemError("read a rendition") }
-        return try Loader.open(
-            output, format: rendition.format.declaration.sourceFormat,
-            Loader.Opening(allFrames: rendition.output.frames > 1)
-        ).picture.inLibvipsNumbers
+        let format = rendition.format.declaration.sourceFormat
+        let picture = try Loader.open(
+            output, format: format, Loader.Opening(allFrames: rendition.output.frames > 1)
+        ).picture
+        if format.decoder.leavesMessages { _ = VipsLibrary.takeErrors() }
+        return try picture.inLibvipsNumbers
     }
 }
 

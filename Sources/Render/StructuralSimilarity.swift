@@ -9,7 +9,7 @@ import Vips
 struct StructuralSimilarity {
     private static let side = 11
     private static let sigma = 1.5
-    /// Of brightness and of contrast, for levels up to 255.
+    /// The constants for brightness and for contrast, for levels up to 255.
     private static let (c1, c2) = (6.5025, 58.5225)
 
     private let size: PixelSize

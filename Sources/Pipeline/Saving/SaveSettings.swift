@@ -10,7 +10,7 @@ package struct SaveSettings: Sendable {
 
     package var format: OutputFormat { type(of: encoding).format }
 
-    /// What the quality is searched for; nil if it is given, or the format has none.
+    /// The target that the quality is searched for; nil if it is given, or the format has none.
     package var target: QualityTarget? { (encoding as? any RatedOutput)?.rating.target }
 
     /// Whether a still is wanted in memory as a whole.

@@ -143,6 +143,19 @@ package struct Parameters {
         return value(key, in: range) ?? fallback
     }
 
+    /// A number with a default, within a range, or a mapping in its place.
+    package mutating func optional<Value: ParameterNumber, Mapping: ParameterMapping>(
+        _ key: String, _ fallback: Value, in range: ClosedRange<Value>, or mapping: Mapping.Type, _ text: String
+    ) -> NumberOrMapping<Value, Mapping> {
+        descriptions.append(
+            ParameterDescription(
+                key: key, text: text, isRequired: false,
+                makeExpectation: { "\(Self.expectation(range)), or \(Mapping.expectation)" },
+                makeSchema: { ["anyOf": [Self.schema(range), Mapping.schema]] }, makeDefaultText: { fallback.written }))
+        if case .mapping = node(key)?.content, let mapping: Mapping = value(key) { return .mapping(mapping) }
+        return .number(value(key, in: range) ?? fallback)
+    }
+
     /// Whether the user wrote this key. Always false when describing.
     package func has(_ key: String) -> Bool { node(key) != nil }
 
@@ -252,9 +265,11 @@ package struct Parameters {
         descriptions.append(
             ParameterDescription(
                 key: key, text: text, isRequired: isRequired, makeExpectation: { Self.expectation(range) },
-                makeSchema: {
-                    Value.schema.merging(["minimum": range.lowerBound.json, "maximum": range.upperBound.json])
-                }, makeDefaultText: { fallback?.written }))
+                makeSchema: { Self.schema(range) }, makeDefaultText: { fallback?.written }))
+    }
+
+    private static func schema<Value: ParameterNumber>(_ range: ClosedRange<Value>) -> JSONValue {
+        Value.schema.merging(["minimum": range.lowerBound.json, "maximum": range.upperBound.json])
     }
 
     private static func expectation<Value: ParameterNumber>(_ range: ClosedRange<Value>) -> String {
@@ -280,6 +295,12 @@ package struct Parameters {
         }
         return meant.filter { !has($0.value) }
     }
+}
+
+/// A parameter for which a number is written, or a mapping.
+package enum NumberOrMapping<Value: ParameterNumber, Mapping: ParameterMapping>: Sendable {
+    case number(Value)
+    case mapping(Mapping)
 }
 
 /// A type whose initialiser declares its parameters.

@@ -39,30 +39,7 @@ package struct QualityTarget: Hashable, Sendable {
     package static let mostTrials = 8
 }
 
-/// `quality`: a number, or how like the picture the file must be.
-private enum Quality: ParameterValue {
-    case number(Int)
-    case similarity(Double)
-
-    static var expectation: String { "a whole number from 1 to 100, or a mapping such as { ssim: 0.98 }" }
-    static var schema: JSONValue {
-        ["anyOf": [["type": "integer", "minimum": 1, "maximum": 100], Similarity.schema]]
-    }
-    static var placeholder: Quality { .number(80) }
-
-    static func read(_ node: YAMLNode, _ log: inout ReadingLog) -> Quality? {
-        if case .mapping = node.content { return Similarity.read(node, &log).map { .similarity($0.ssim) } }
-        return Int.read(node, &log).flatMap { (1...100).contains($0) ? .number($0) : nil }
-    }
-
-    var written: String {
-        switch self {
-        case .number(let number): number.written
-        case .similarity(let ssim): "{ ssim: \(ssim.written) }"
-        }
-    }
-}
-
+/// `quality: { ssim: 0.98 }`: how like the picture the file must be.
 private struct Similarity: ParameterMapping {
     let ssim: Double
 
@@ -88,15 +65,17 @@ extension Parameters {
     mutating func rating(_ usual: Int, advice: String, isRead: Bool = true) -> Rating {
         let search = " { ssim: 0.98 } takes the least quality whose picture is as like the finished one as that."
         let quality = optional(
-            "quality", Quality.number(usual), "How good the picture is; \(advice)." + (isRead ? search : ""))
+            "quality", usual, in: 1...100, or: Similarity.self,
+            "How good the picture is; \(advice)." + (isRead ? search : ""))
         let mostBytes: ByteCount? = optional(
             "max-bytes", "Takes the best quality, up to `quality`, whose file has no more bytes: 200K is 200 × 1024.")
         let given: Int? = optional(
             "min-quality", in: 1...100, "The least quality that `max-bytes` and `ssim` may take. Default: 30.")
-        var highest = 100
-        if case .number(let number) = quality { highest = number }
-        var least: Double?
-        if case .similarity(let ssim) = quality { least = ssim }
+        let (highest, least): (Int, Double?) =
+            switch quality {
+            case .number(let number): (number, nil)
+            case .mapping(let similarity): (100, similarity.ssim)
+            }
         if least != nil, !isRead {
             problem(at: "quality", "an 'ssim' needs a format that is read again, and this one is not; use a number")
         }

@@ -183,11 +183,19 @@ package struct RenderedSize: Codable, Sendable, Equatable {
     package let frames: Int
     /// Nil if the rendition has no target.
     package let reached: ReachedQuality?
+    /// Nil if nobody asks for it.
+    package let look: PictureLook?
+    /// The file has the source's own bytes: `never-larger`.
+    package let isOriginal: Bool
 
-    package init(size: PixelSize, frames: Int, reached: ReachedQuality? = nil) {
+    package init(
+        size: PixelSize, frames: Int, reached: ReachedQuality? = nil, look: PictureLook? = nil, isOriginal: Bool = false
+    ) {
         self.size = size
         self.frames = frames
         self.reached = reached
+        self.look = look
+        self.isOriginal = isOriginal
     }
 }
 

@@ -105,6 +105,22 @@ final class ProbedSource {
         return try file.structureForDecoding { completeness(of: facts.format, in: $0) } == .incomplete
     }
 
+    // MARK: - Its own bytes
+
+    /// The file itself, if a rendition may have its bytes: no pixel changes, and nothing has to be removed.
+    func original(for rendition: RenditionPlan, of plan: SourcePlan, _ pipeline: PipelineFile) throws -> OpenFile? {
+        guard rendition.rendition.save.isNeverLarger, rendition.keepsEveryPixel(of: plan, profile: pipeline.profile)
+        else { return nil }
+        let structure = facts.format.declaration.structure
+        let isWhole = try file.structureForDecoding { bytes in
+            let hasOnlyWhatStays = rendition.keptMetadata == .all || (try? structure.hasPixelsOnly(bytes)) == true
+            // A profile that cannot be used would be used by others.
+            let hasUnreadProfile = !facts.hasProfile && (try? structure.hasProfile(bytes)) == true
+            return hasOnlyWhatStays && !hasUnreadProfile && (try? structure.hasHiddenFrames(bytes)) != true
+        }
+        return isWhole ? file : nil
+    }
+
     // MARK: - Who decodes
 
     /// The pixels of a picture that was opened, by libvips or by a decoder of this program.

@@ -7,20 +7,23 @@ import Vips
 
 extension Renderer {
     func render(
-        _ rendition: RenditionPlan, from start: Frames, resized: Bool, _ metadata: SourceMetadata, to output: OpenFile
+        _ rendition: RenditionPlan, at index: Int, _ starts: Starts, to output: OpenFile
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
         // Turned once: encoders that take a whole picture, and stages that read rows twice, would turn it for each use.
-        let start = plan.load.beginning.isTurnedLate ? try start.map { try $0.inMemory() } : start
-        let drawn = try run(rendition.steps, on: start, context, resized: resized)
+        let given = starts.frames[index]
+        let start = plan.load.beginning.isTurnedLate ? try given.map { try $0.inMemory() } : given
+        let drawn = try run(rendition.steps, on: start, context, resized: plan.beginsResized(rendition: index))
         let watch = AlphaWatch()
         var frames = try asSaved(drawn, rendition, watch)
         try frames.compute()
         let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays
         let whole = try frames.joined(for: rendition.format, delays: delays)
-        let (reached, warnings) = try save(whole, rendition, metadata, to: output)
+        let saved = try save(whole, rendition, starts, to: output)
         return (
-            RenderedSize(size: frames.pictures[0].size, frames: frames.pictures.count, reached: reached),
-            warnings + (delays == frames.delays ? [] : [rendition.slowedWarning])
+            RenderedSize(
+                size: frames.pictures[0].size, frames: frames.pictures.count, reached: saved.reached, look: saved.look,
+                isOriginal: saved.isOriginal),
+            saved.warnings + (delays == frames.delays ? [] : [rendition.slowedWarning])
                 + (watch.sawTransparency ? [rendition.flattenedWarning] : [])
         )
     }
@@ -40,19 +43,44 @@ extension Renderer {
         return try frames.map { try $0.showingProfile() }
     }
 
+    /// A rendition as it was written.
+    private struct Saved {
+        var reached: ReachedQuality?
+        var look: PictureLook?
+        var isOriginal = false
+        var warnings: [Warning] = []
+    }
+
     /// Writes a still, or all frames below each other, with its metadata.
-    private func save(
-        _ stack: Image, _ rendition: RenditionPlan, _ metadata: SourceMetadata, to output: OpenFile
-    ) throws -> (reached: ReachedQuality?, warnings: [Warning]) {
-        let encoder = rendition.rendition.save.encoder
+    private func save(_ stack: Image, _ rendition: RenditionPlan, _ starts: Starts, to output: OpenFile) throws -> Saved
+    {
+        let save = rendition.rendition.save
         let keepsProfile = pipeline.profile == .keep
         let (coloured, converted) =
-            keepsProfile ? try stack.keepingColours(by: encoder, output) : (stack, [])
-        let (image, keepsNothing, kept, lost) = try metadata.applied(
-            to: coloured, rendition, encoder: type(of: encoder), keepsProfile: keepsProfile)
-        let found = try encode(image, rendition, strip: keepsNothing, to: output)
+            keepsProfile ? try stack.keepingColours(by: save.encoder, output) : (stack, [])
+        let (dressed, keepsNothing, kept, lost) = try starts.metadata.applied(
+            to: coloured, rendition, encoder: type(of: save.encoder), keepsProfile: keepsProfile)
+        let isReadAgain = save.target != nil || !save.placeholders.isEmpty
+        let image = isReadAgain && !dressed.isInMemory ? try dressed.inMemory() : dressed
+        var saved = Saved(warnings: converted + lost)
+        if !save.placeholders.isEmpty { saved.look = try PictureLook(of: image, save.placeholders) }
+        if let found = try encode(image, rendition, strip: keepsNothing, to: output) {
+            saved.reached = found.reached
+            saved.warnings += [found.warning].compactMap(\.self)
+        } else {
+            try save.encoder.save(image, as: rendition.output, to: output, strip: keepsNothing)
+        }
         try PNGTexts.add(texts(of: rendition) ?? [], kept, to: output)
-        return (found?.reached, converted + lost + [found?.warning].compactMap(\.self))
+        if let original = try starts.source?.original(for: rendition, of: plan, pipeline), converted.isEmpty,
+            try original.status().bytes < output.status().bytes
+        {
+            try output.empty()
+            try original.readThrough { bytes throws(SystemError) in
+                try output.append(bytes, for: BytePath(rendition.title))
+            }
+            saved = Saved(look: saved.look, isOriginal: true)
+        }
+        return saved
     }
 
     /// The texts by which a thumbnail names its source; nil if the rendition is none.

@@ -7,17 +7,14 @@ import System
 import Vips
 
 extension Renderer {
-    /// Encodes a picture, with the quality that reaches the rendition's target if it has one.
-    /// - Returns: the quality that was taken; nil without a target.
+    /// Encodes a picture with the quality that reaches the rendition's target.
+    /// - Parameter picture: in memory.
+    /// - Returns: the quality that was taken; nil without a target, if nothing was written.
     func encode(
-        _ image: Image, _ rendition: RenditionPlan, strip: Bool, to output: OpenFile
+        _ picture: Image, _ rendition: RenditionPlan, strip: Bool, to output: OpenFile
     ) throws -> (reached: ReachedQuality, warning: Warning?)? {
         let save = rendition.rendition.save
-        guard let target = save.target, let rated = save.encoder as? any RatedOutput & OutputEncoder else {
-            try save.encoder.save(image, as: rendition.output, to: output, strip: strip)
-            return nil
-        }
-        let picture = image.isInMemory ? image : try image.inMemory()
+        guard let target = save.target, let rated = save.encoder as? any RatedOutput & OutputEncoder else { return nil }
         let reference = try target.leastSimilarity.map { _ in try StructuralSimilarity(to: picture) }
         var search = QualitySearch(target, upTo: rated.quality)
         // The file of the best trial, if another one came after it.

@@ -40,7 +40,9 @@ struct Renderer {
         let metadata = try source.metadata(of: opened)
         let missing = try source.warnings(pipeline.tolerance)
         let (starts, warnings) = try judging(trial) { try self.starts(from: opened, of: source) }
-        return Starts(frames: starts, metadata: metadata, warnings: warnings + missing)
+        let isSound = warnings.isEmpty && missing.isEmpty
+        return Starts(
+            frames: starts, metadata: metadata, warnings: warnings + missing, source: isSound ? source : nil)
     }
 
     /// Draws a vector picture anew for each rendition.
@@ -63,6 +65,8 @@ struct Renderer {
         let frames: [Frames]
         let metadata: SourceMetadata
         let warnings: [Warning]
+        /// The source, if all that was read of it is sound; nil for a set.
+        var source: ProbedSource?
     }
 
     /// - Parameter trial: judges messages of libvips; nil if they are to be ignored.
@@ -77,9 +81,7 @@ struct Renderer {
             clinux_return_freed_memory(CostModel.keptMemory)
             try judging(trial) {
                 do {
-                    let (size, notes) = try render(
-                        rendition, from: starts.frames[index], resized: plan.beginsResized(rendition: index),
-                        starts.metadata, to: output)
+                    let (size, notes) = try render(rendition, at: index, starts, to: output)
                     sizes.append(size)
                     warnings += notes.filter { !warnings.contains($0) }
                     let said = try trial?.warnings(VipsLibrary.takeErrors()) ?? []

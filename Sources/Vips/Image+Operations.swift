@@ -15,6 +15,14 @@ extension Image {
             [("scale", .double(horizontal)), ("vscale", .double(vertical)), ("kernel", .string(kernel.rawValue))])
     }
 
+    /// Scales down to a square at most, to 8 bits in sRGB.
+    package func thumbnail(side: Int) throws(VipsError) -> Image {
+        let options: [(String, Argument)] = [
+            ("width", .int(side)), ("height", .int(side)), ("size", "down"), ("export_profile", "srgb"),
+        ]
+        return try Operation("thumbnail_image", [("in", .image(self))] + options).image()
+    }
+
     package func extractArea(left: Int, top: Int, width: Int, height: Int) throws(VipsError) -> Image {
         let area: [(String, Argument)] = [
             ("left", .int(left)), ("top", .int(top)), ("width", .int(width)), ("height", .int(height)),

@@ -6,8 +6,20 @@ import Pipeline
 import System
 
 /// The kind of a file that a command writes.
-enum ReplacedFile: String {
-    case report, page, metrics
+enum ReplacedFile {
+    case report, page, metrics, manifest, manifestPage
+
+    /// As it is called in messages.
+    var title: String {
+        switch self {
+        case .report, .page: "report"
+        case .metrics: "metrics"
+        case .manifest, .manifestPage: "manifest"
+        }
+    }
+
+    /// As it is called beside others of its title.
+    private var kind: String { self == .page || self == .manifestPage ? "page" : title }
 
     /// The beginning of such a file, and what its first bytes contain.
     private var signs: (beginning: String, sign: String) {
@@ -15,6 +27,8 @@ enum ReplacedFile: String {
         case .report: ("{", "\"schema\":\"imagemill.")
         case .page: ("<!doctype html>", "<title>Imagemill report")
         case .metrics: ("# HELP ", "imagemill_")
+        case .manifest: ("{", "imagemill.manifest/")
+        case .manifestPage: ("<!doctype html>", "<title>Imagemill manifest")
         }
     }
 
@@ -26,7 +40,7 @@ enum ReplacedFile: String {
         else { return }
         let text = String(decoding: bytes, as: UTF8.self)
         if text.hasPrefix(signs.beginning) && text.contains(signs.sign) { return }
-        let what = self == .metrics ? "are no metrics" : "is no \(rawValue)"
+        let what = self == .metrics ? "are no metrics" : "is no \(kind)"
         printError(
             "imagemill: '\(path.printable)' is there and \(what) of Imagemill; choose another file (\(option)), or remove it first"
         )

@@ -28,10 +28,12 @@ package struct BatchDocument: Decodable, Sendable {
             package let bytes, frames, quality, trials: Int?
             package let ssim: Double?
             package let cached: Bool
-            package let sha256, pathBytes: String?
+            package let sha256, pathBytes, color, thumbhash: String?
+            package let original: Bool?
 
             private enum CodingKeys: String, CodingKey {
                 case name, path, format, scale, width, height, bytes, frames, quality, trials, ssim, cached, sha256
+                case color, thumbhash, original
                 case pathBytes = "path-bytes"
             }
         }

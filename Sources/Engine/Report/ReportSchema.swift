@@ -58,6 +58,14 @@ package enum ReportSchema {
             ],
             "ssim": ["type": "number", "description": "With `quality: { ssim: … }`: the similarity that was reached."],
             "trials": ["type": "integer", "description": "With a target: how often the picture was encoded."],
+            "color": [
+                "type": "string", "pattern": "^#[0-9a-f]{6}$",
+                "description": "With `placeholder: color`: the color that most pixels are near to.",
+            ],
+            "thumbhash": ["type": "string", "description": "With `placeholder: thumbhash`: the hash in base64."],
+            "original": [
+                "const": true, "description": "With `never-larger`: the file has the source's own bytes.",
+            ],
         ])
 
     private static let failure = object(

@@ -156,7 +156,8 @@ extension KeyedDecodingContainer<SourceKey> {
 
 extension SourceReport.RenditionEntry {
     private enum Key: String, CodingKey {
-        case name, scale, path, format, width, height, frames, bytes, sha256, quality, ssim, trials, cached
+        case name, scale, path, format, width, height, frames, bytes, sha256, quality, ssim, trials, cached,
+            color, thumbhash, original
         case pathBytes = "path-bytes"
     }
 
@@ -175,6 +176,9 @@ extension SourceReport.RenditionEntry {
         try container.encodeIfPresent(reached?.similarity, forKey: .ssim)
         try container.encodeIfPresent(reached?.trials, forKey: .trials)
         try container.encode(cached, forKey: .cached)
+        try container.encodeIfPresent(look?.cssColor, forKey: .color)
+        try container.encodeIfPresent(look?.base64, forKey: .thumbhash)
+        if isOriginal { try container.encode(true, forKey: .original) }
     }
 
     package init(from decoder: any Decoder) throws {
@@ -194,6 +198,12 @@ extension SourceReport.RenditionEntry {
                 trials: try container.decode(Int.self, forKey: .trials))
         }
         cached = try container.decode(Bool.self, forKey: .cached)
+        let color = try container.decodeIfPresent(String.self, forKey: .color).flatMap {
+            Int($0.dropFirst(), radix: 16)
+        }
+        let hash = try container.decodeIfPresent(String.self, forKey: .thumbhash).flatMap { Data(base64Encoded: $0) }
+        look = color == nil && hash == nil ? nil : PictureLook(color: color, thumbHash: hash.map { [UInt8]($0) })
+        isOriginal = try container.decodeIfPresent(Bool.self, forKey: .original) ?? false
     }
 }
 

@@ -59,8 +59,15 @@ package struct SourceReport: Sendable, Codable {
         package var reached: ReachedQuality?
         /// It was copied from the cache.
         package var cached = false
+        /// Nil if nobody asks for it.
+        package var look: PictureLook?
+        /// The file has the source's own bytes.
+        var isOriginal = false
 
-        mutating func note(_ said: RenderedSize) { (size, frames, reached) = (said.size, said.frames, said.reached) }
+        mutating func note(_ said: RenderedSize) {
+            (size, frames, reached) = (said.size, said.frames, said.reached)
+            (look, isOriginal) = (said.look, said.isOriginal)
+        }
     }
 
     package struct Times: Sendable, Codable {

@@ -18,6 +18,8 @@ package struct RenderSettings: Sendable {
     package let overwrites: Bool
     /// Everything is found out, and nothing is written.
     package var isDryRun = false
+    /// Reports have the digest of each rendition.
+    package var reportsContents = false
     package let memory: MemoryBudget
     package let cancellation: Cancellation
     /// The name of the inbox, if no source of another one may meet its workers.

@@ -40,6 +40,7 @@ extension RenditionMaker {
         guard !filled.contains(where: { $0 == nil }) else { return nil }
         try checkUnchanged(opened)
         try note(filled, &work, task)
+        try noteContents(of: outputs, known, of: input, &work, task, by: choose)
         return outputs
     }
 

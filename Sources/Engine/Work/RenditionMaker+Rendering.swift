@@ -163,7 +163,7 @@ extension RenditionMaker {
     func stage(_ names: [RenditionName], _ settings: RenderSettings) throws(Failure) -> [StagedFile] {
         do throws(SystemError) {
             return try onFiles { () throws(SystemError) in
-                try settings.outbox.stage(names) {
+                try settings.outbox.stage(names.map { $0.staged(settings) }) {
                     staged += 1
                     return "\(token)-\(staged)"
                 }
@@ -171,6 +171,16 @@ extension RenditionMaker {
         } catch {
             throw error.asOutputFailure
         }
+    }
+}
+
+extension RenditionName {
+    /// The name of the staged file: a folder that is named by what is not rendered yet is not made.
+    fileprivate func staged(_ settings: RenderSettings) -> RenditionName {
+        guard settings.pipeline.file.namesByContents, path.directory.bytes.contains(UInt8(ascii: "?")) else {
+            return self
+        }
+        return RenditionName(path: path.lastComponent)
     }
 }
 

@@ -145,19 +145,28 @@ package final class RenditionMaker {
         let outputs = try render(
             Rendering(task: task, input: input, planner: planner, plan: plan, message: message), names,
             clock: &clock, for: &work)
+        try noteContents(of: outputs, plan, of: input, &work, task, by: choose)
         work.report.milliseconds.render += clock.lap()
         return outputs
     }
 
-    /// The names, asked for once however often the source is attempted.
+    /// The names, asked for once however often the source is attempted. Names by what is in the files are asked for when
+    /// that is known; until then they have question marks.
+    /// - Parameter contents: the SHA-256 of each rendition; nil before they are rendered.
     func names(
-        for plan: SourcePlan, of input: ProbedInput, _ work: inout SourceWork, _ task: SourceTask, by choose: NameChoice
+        for plan: SourcePlan, of input: ProbedInput, contents: [String]? = nil, _ work: inout SourceWork,
+        _ task: SourceTask, by choose: NameChoice
     ) throws -> [RenditionName] {
         var names = work.names ?? []
-        if work.names == nil {
-            let facts = try naming(for: input, of: task, hash: work.report.source.sha256)
-            work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
-            names = try choose { version throws(PlanFailure) in try plan.names(for: facts, version: version) }
+        let facts = try naming(for: input, of: task, hash: work.report.source.sha256)
+        work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
+        if task.settings.pipeline.file.namesByContents, contents == nil {
+            return try planned { () throws(PlanFailure) in try plan.names(for: facts, version: 1) }
+        }
+        if work.names == nil || contents != nil {
+            names = try choose { version throws(PlanFailure) in
+                try plan.names(for: facts, contents: contents, version: version)
+            }
         }
         work.names = names
         // Each time: warnings of an attempt before are not this one's.
@@ -166,6 +175,30 @@ package final class RenditionMaker {
         }
         try work.add(shortened, of: task, stage: "plan")
         return names
+    }
+
+    /// Reports the digests of complete renditions, if they are wanted, and gives those their names that are named by
+    /// them.
+    func noteContents(
+        of outputs: [StagedFile], _ plan: SourcePlan, of input: ProbedInput, _ work: inout SourceWork,
+        _ task: SourceTask, by choose: NameChoice
+    ) throws {
+        let settings = task.settings
+        guard settings.pipeline.file.namesByContents || settings.reportsContents else { return }
+        do {
+            for (index, output) in outputs.enumerated() where work.report.renditions[index].sha256 == nil {
+                work.report.renditions[index].sha256 = try onFiles { () throws(SystemError) in
+                    try Digest.of(output.file)
+                }
+            }
+            guard settings.pipeline.file.namesByContents else { return }
+            let contents = work.report.renditions.map { $0.sha256 ?? "" }
+            let names = try names(for: plan, of: input, contents: contents, &work, task, by: choose)
+            work.rename(names)
+            try onFiles { () throws(SystemError) in try settings.outbox.redirect(outputs, to: names) }
+        } catch let error as SystemError {
+            throw error.asOutputFailure
+        }
     }
 
     /// - Parameter hash: the source's digest, if it is known already.

@@ -109,6 +109,7 @@ struct WorkerReply {
         guard
             result.renditions.allSatisfy({
                 $0.size.isPossible && Self.frames.contains($0.frames) && $0.reached?.isPlausible(upTo: 100) ?? true
+                    && $0.look?.isPlausible ?? true
             })
         else {
             throw WorkerLoss.confused("a rendition that cannot be")

@@ -137,6 +137,9 @@ package struct PipelineFile: Sendable {
     package var texts: [TextTemplate] {
         (stages + renditions.flatMap(\.stages)).flatMap { $0.stage.texts } + renditions.flatMap(\.metadataTexts)
     }
+    /// Names are known only when their files are.
+    package var namesByContents: Bool { renditions.contains { $0.template.needsContents } }
+
     package var needsHash: Bool {
         renditions.contains { $0.template.needsHash } || texts.contains(where: \.needsHash)
     }

@@ -7,6 +7,8 @@ package struct NameTemplate: Hashable, Sendable {
         case stem, ext, dir, rendition, scale, width, height
         /// The first digits of the source's SHA-256.
         case hash(digits: Int)
+        /// The first digits of the rendition's own SHA-256, which is known when it is rendered.
+        case contentHash(digits: Int)
         /// When the picture was taken, else the file's modification time, in UTC; with strftime's `%Y %m %d %H %M %S`.
         case date(format: String)
     }
@@ -79,18 +81,24 @@ package struct NameTemplate: Hashable, Sendable {
         case ("scale", nil): return .scale
         case ("width", nil): return .width
         case ("height", nil): return .height
-        case ("hash", let digits):
+        case ("hash", let digits), ("content-hash", let digits):
             guard let count = Int(digits ?? "16"), (4...64).contains(count) else {
-                throw NameTemplateError(message: "{hash:N} takes 4 to 64 digits, found '\(digits ?? "")'")
+                throw NameTemplateError(message: "{\(pieces[0]):N} takes 4 to 64 digits, found '\(digits ?? "")'")
             }
-            return .hash(digits: count)
+            if pieces[0] == "hash" { return .hash(digits: count) }
+            guard others.isEmpty else {
+                throw NameTemplateError(
+                    message: "{content-hash} is of what is rendered, which is not known yet; in 'file' it can stand")
+            }
+            return .contentHash(digits: count)
         case ("date", let format?):
             try checkDate(format, field: "date")
             return .date(format: format)
         case ("date", nil): throw NameTemplateError(message: "{date} needs a format, such as {date:%Y/%m}")
         default:
             let known =
-                ["stem", "ext", "dir", "rendition", "scale", "width", "height", "hash:8", "date:%Y/%m"] + others
+                ["stem", "ext", "dir", "rendition", "scale", "width", "height", "hash:8", "date:%Y/%m"]
+                + (others.isEmpty ? ["content-hash:8"] : others)
             let hint = suggestion(for: pieces[0], among: known.map { String($0.prefix { $0 != ":" }) })
             let list = known.map { "{\($0)}" }.joined(separator: " ")
             throw NameTemplateError(
@@ -130,6 +138,7 @@ package struct NameTemplate: Hashable, Sendable {
     }
 
     package var needsHash: Bool { parts.contains { if case .hash = $0 { true } else { false } } }
+    package var needsContents: Bool { parts.contains { if case .contentHash = $0 { true } else { false } } }
 
     /// The formats that an extension without a field stands for, as in `{stem}.jpg`; none if it is no picture's.
     var namedFormats: [SourceFormat] {
@@ -158,7 +167,7 @@ package struct NameTemplate: Hashable, Sendable {
                 case .ext: ext
                 case .rendition: rendition
                 case .scale: scaleSuffix(scale)
-                case .stem, .dir, .width, .height, .hash, .date: nil
+                case .stem, .dir, .width, .height, .hash, .contentHash, .date: nil
                 }
             guard let literal else {
                 result.append(part)

@@ -41,11 +41,15 @@ package struct RenditionName: Hashable, Sendable {
 
 extension Rendition {
     /// The name of this rendition of one source.
+    /// - Parameter contents: the SHA-256 of its file in hexadecimal; nil before it is rendered.
     /// - Throws: `PlanFailure` if the result cannot be a file name.
-    func name(for facts: NamingFacts, scale: Int, size: PixelSize, version: Int) throws(PlanFailure) -> RenditionName {
+    func name(
+        for facts: NamingFacts, scale: Int, size: PixelSize, contents: String?, version: Int
+    ) throws(PlanFailure) -> RenditionName {
         switch layout {
         case .plain:
-            let rendition = RenditionFacts(name: name, scale: scale, format: save.format, size: size)
+            let rendition = RenditionFacts(
+                name: name, scale: scale, format: save.format, size: size, contents: contents)
             return try template.name(of: rendition, for: facts, version: version)
         case .freedesktop:
             return RenditionName(
@@ -60,6 +64,11 @@ package struct RenditionFacts {
     let scale: Int
     let format: OutputFormat
     let size: PixelSize
+    /// The SHA-256 of its file in hexadecimal; nil before it is rendered.
+    var contents: String?
+
+    /// Stands for a digit that is not known yet.
+    fileprivate static let unknownDigit: Character = "?"
 }
 
 extension NameTemplate {
@@ -83,6 +92,9 @@ extension NameTemplate {
             case .width: bytes += Array(String(rendition.size.width).utf8)
             case .height: bytes += Array(String(rendition.size.height).utf8)
             case .hash(let digits): bytes += Array((facts.hash ?? "").prefix(digits).utf8)
+            case .contentHash(let digits):
+                let contents = rendition.contents ?? String(repeating: RenditionFacts.unknownDigit, count: digits)
+                bytes += Array(contents.prefix(digits).utf8)
             case .date(let format): bytes += Array(formatted(facts.date, as: format).utf8)
             }
         }

@@ -95,6 +95,20 @@ package struct RenditionPlan: Sendable {
         return (size, kernel)
     }
 
+    /// Whether the rendition would say the same with the source's own bytes, as far as pixels go.
+    /// - Parameter profile: the pipeline's.
+    package func keepsEveryPixel(of plan: SourcePlan, profile: ProfilePolicy) -> Bool {
+        let source = plan.source
+        let isSamePicture =
+            format.asSource == source.format && output.size == source.size && output.depth == source.depth
+            && output.frames == source.frames && output.hasAlpha == source.hasAlpha && background == nil
+        let keepsColors =
+            profile == .keep || !source.hasProfile && [.grey, .rgb].contains(source.colour)
+        return isSamePicture && keepsColors && !plan.isSet && source.orientation == 1 && source.page == nil
+            && source.droppedBands == 0 && !plan.load.resizes && rendition.layout == .plain && statements.isEmpty
+            && (plan.shared + steps).allSatisfy(\.plan.changesNothing)
+    }
+
     package var format: OutputFormat { rendition.save.format }
     package var keptMetadata: KeptMetadata { rendition.save.metadata.kept }
     /// Its title in messages: `thumb@2x`, `photo 320w`.
@@ -164,12 +178,17 @@ package struct SourcePlan: Sendable {
     }
 
     /// The names of all renditions, in their order.
-    /// - Parameter version: 1, or more if other sources own the names.
+    /// - Parameters:
+    ///   - contents: the SHA-256 of each rendition in hexadecimal; nil before they are rendered.
+    ///   - version: 1, or more if other sources own the names.
     /// - Throws: `PlanFailure` if a name cannot be used, or two renditions would have one.
-    package func names(for facts: NamingFacts, version: Int) throws(PlanFailure) -> [RenditionName] {
+    package func names(
+        for facts: NamingFacts, contents: [String]? = nil, version: Int
+    ) throws(PlanFailure) -> [RenditionName] {
         var names: [RenditionName] = []
-        for plan in renditions {
-            let name = try plan.rendition.name(for: facts, scale: plan.scale, size: plan.output.size, version: version)
+        for (index, plan) in renditions.enumerated() {
+            let name = try plan.rendition.name(
+                for: facts, scale: plan.scale, size: plan.output.size, contents: contents?[index], version: version)
             // Until stages have looked at the picture, sizes are bounds: names with equal ones may still become others, or
             // renditions the same.
             if plan.output.certainty == .exact, names.contains(where: { $0.path == name.path }) {

@@ -7,6 +7,10 @@ package struct SaveSettings: Sendable {
     /// The color that a format without alpha draws the picture on.
     package let background: Color
     package let metadata: MetadataPolicy
+    /// Whether the source's own bytes are kept if they are fewer, and say the same.
+    package let isNeverLarger: Bool
+    /// The facts about the look of the picture that are reported, to show before it is loaded.
+    package let placeholders: Set<Placeholder>
 
     package var format: OutputFormat { type(of: encoding).format }
 
@@ -14,7 +18,9 @@ package struct SaveSettings: Sendable {
     package var target: QualityTarget? { (encoding as? any RatedOutput)?.rating.target }
 
     /// Whether a still is wanted in memory as a whole.
-    func takesWhole(_ picture: PictureInfo) -> Bool { target != nil || encoding.takesWhole(picture) }
+    func takesWhole(_ picture: PictureInfo) -> Bool {
+        target != nil || !placeholders.isEmpty || encoding.takesWhole(picture)
+    }
 
     /// Bytes that are allocated at most to save a picture, besides the picture.
     func memory(saving picture: PictureInfo) -> Int {
@@ -46,7 +52,9 @@ private struct SaveGroup<Format: OutputFormatDeclaration>: ParameterGroup {
         let _: SaveFormat = p.required("format", "The file format.")
         let encoding = Format(&p)
         let common = CommonSaveOptions(&p)
-        settings = SaveSettings(encoding: encoding, background: common.background, metadata: common.metadata)
+        settings = SaveSettings(
+            encoding: encoding, background: common.background, metadata: common.metadata,
+            isNeverLarger: common.isNeverLarger, placeholders: common.placeholders)
     }
 }
 
@@ -54,6 +62,8 @@ private struct SaveGroup<Format: OutputFormatDeclaration>: ParameterGroup {
 struct CommonSaveOptions {
     let background: Color
     let metadata: MetadataPolicy
+    let isNeverLarger: Bool
+    let placeholders: Set<Placeholder>
 
     init(_ p: inout Parameters) {
         background =
@@ -62,13 +72,22 @@ struct CommonSaveOptions {
             "metadata", MetadataPolicy(),
             "Which metadata stay: copyright, artist and licence; all but the location; all; or none. A mapping with `keep` and `set` states some anew."
         )
+        isNeverLarger = p.optional(
+            "never-larger", false,
+            "Keeps the source's own bytes if they are fewer, nothing changes a pixel, and no metadata have to go.")
+        let wanted: PlaceholderList? = p.optional(
+            "placeholder",
+            "What the report says of the picture's look, for pages to show before it is loaded: [color, thumbhash].")
+        placeholders = Set(wanted?.placeholders ?? [])
     }
 }
 
 extension SaveSettings: ParameterValue {
     package static var expectation: String { "a mapping such as { format: jpeg, quality: 82 }" }
     package static var placeholder: SaveSettings {
-        SaveSettings(encoding: Parameters.usual(JPEGOutput.self), background: .white, metadata: MetadataPolicy())
+        SaveSettings(
+            encoding: Parameters.usual(JPEGOutput.self), background: .white, metadata: MetadataPolicy(),
+            isNeverLarger: false, placeholders: [])
     }
     package var written: String { "{ format: \(format.rawValue) }" }
 

@@ -64,6 +64,8 @@ extension RunCommand {
         try refuseFile(outbox.path)
         try refuseSameFolder(roots, outbox.path)
         try refuseUnwritable(report, as: isPage ? .page : .report, option: "--report")
+        try refuseUnwritable(
+            manifest, as: manifest.map(ReportPageFile.isPage) == true ? .manifestPage : .manifest, option: "--manifest")
         try refuseUnwritable(metrics, as: .metrics, option: "--metrics")
     }
 
@@ -79,7 +81,7 @@ extension RunCommand {
         guard let path = file.map({ RawArguments.paths([$0])[0] }) else { return }
         if (try? FileSystem.status(path))??.kind == .directory {
             printError(
-                "imagemill: the \(kind == .page ? "report" : kind.rawValue) cannot be written to '\(path.printable)': it is a folder; name a file (\(option))"
+                "imagemill: the \(kind.title) cannot be written to '\(path.printable)': it is a folder; name a file (\(option))"
             )
             throw ExitStatus.usage
         }

@@ -33,6 +33,9 @@ extension RunCommand {
         return dryRun ? preparation.streams?.report : preparation.outbox.report
     }
 
+    /// In a dry run there are no renditions to list.
+    var manifestPath: BytePath? { dryRun ? nil : manifest.map { RawArguments.paths([$0])[0] } }
+
     func writePage(_ preparation: Preparation) throws {
         guard isPage, let page = reportPath(preparation.outbox), let document = documentPath(preparation) else {
             return

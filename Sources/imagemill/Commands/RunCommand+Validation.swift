@@ -14,6 +14,7 @@ extension RunCommand {
         guard report != "-" else {
             throw ValidationError("--report takes the name of a file; --json prints the report on standard output")
         }
+        guard manifest != "-" else { throw ValidationError("--manifest takes the name of a file") }
         guard let plan else { return try validateWithoutPlan() }
         guard inputs.isEmpty, !quick.isAny else {
             throw ValidationError("--plan takes no pipeline and no sources: they are in '\(plan)'")
@@ -23,6 +24,7 @@ extension RunCommand {
         let others: [GivenOption] =
             [
                 ("--report", report != nil),
+                ("--manifest", manifest != nil),
                 ("--state", state != nil),
                 ("--json", json),
                 ("--json-lines", jsonLines),
@@ -94,6 +96,7 @@ extension RunCommand {
             ("--why", why != nil),
             ("--keep-tree", keepTree),
             ("--state", state != nil),
+            ("--manifest", manifest != nil),
         ]
         if output == "-", let option = Self.first(of: recording) {
             throw ValidationError("-o - does not go with \(option): it writes one picture and keeps no record")

@@ -62,6 +62,12 @@ struct RunCommand: RenderingCommand {
     var report: String?
 
     @Option(
+        help:
+            "A file that lists the renditions in the output folder by source, format and width: JSON, or a page of `<picture>` elements if it ends with .html.",
+        completion: .file())
+    var manifest: String?
+
+    @Option(
         help: "A file for metrics in Prometheus' text format, for the textfile collector of node exporter.",
         completion: .file())
     var metrics: String?
@@ -164,6 +170,11 @@ struct RunCommand: RenderingCommand {
             let removed = try isComplete ? made.map { try removeStale(preparation, record: record, made: $0) } ?? 0 : 0
             let hasOutput = try isToStandardOutput ? preparation.streams?.giveOutput() ?? true : true
             if outcome.isReported { outcome.finishing { try writePage(preparation) } }
+            if let manifest = manifestPath {
+                outcome.finishing {
+                    try ManifestFile(manifest, outbox: preparation.outbox.path).write(Manifest(record))
+                }
+            }
             outcome.finishing {
                 try counted?.write(skipped: summary.unchanged, passedOver: summary.passedOver, isComplete: isComplete)
             }
@@ -190,6 +201,7 @@ struct RunCommand: RenderingCommand {
             cancellation: cancellation)
         render.isDryRun = dryRun
         render.likelyFormats = preparation.work.toDo.likelyFormats
+        render.reportsContents = manifest != nil
         render.cache = sharedCache.map { PipelineCache($0, preparation.pipeline) }
         return render
     }

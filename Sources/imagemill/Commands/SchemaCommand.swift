@@ -12,7 +12,7 @@ struct SchemaCommand: ParsableCommand {
         discussion: "Example: imagemill schema > pipeline.schema.json")
 
     enum Document: String, CaseIterable, ExpressibleByArgument {
-        case pipeline, mill, report, batch, summary, status, failure, plan, shard, gather, check, hook
+        case pipeline, mill, report, batch, summary, status, failure, plan, shard, gather, check, hook, manifest
         case picturePlan = "picture-plan"
 
         var schema: JSONValue {
@@ -28,6 +28,7 @@ struct SchemaCommand: ParsableCommand {
             case .shard: ShardSchema.shard
             case .check: CheckedFile.schema
             case .hook: HookSchema.hook
+            case .manifest: Manifest.schema
             case .picturePlan: PlanSchema.schema
             case .gather: ShardSchema.gather
             }

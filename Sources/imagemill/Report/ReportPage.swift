@@ -10,33 +10,6 @@ struct ReportPage {
     private let places: PicturePlaces
     private let addresses: Addresses?
 
-    /// The addresses of files, as seen from the page.
-    private struct Addresses {
-        private let folder: BytePath
-
-        /// - Parameter page: the page's file.
-        init?(from page: BytePath) {
-            guard let folder = FileSystem.absolute(DurableFile.folder(of: page)) else { return nil }
-            self.folder = folder
-        }
-
-        /// A relative address: it never begins with a slash or a scheme, so that it names no other host.
-        /// - Returns: nil if there is no such folder.
-        func address(_ file: PicturePlaces.File) -> String? {
-            guard let place = FileSystem.absolute(file.folder) else { return nil }
-            let base = place == folder ? BytePath(".") : place.relative(to: folder)
-            let whole = Array("./".utf8) + base.bytes + [UInt8(ascii: "/")] + file.path.bytes
-            return whole.map { Self.plain.contains($0) ? String(UnicodeScalar($0)) : Self.escaped($0) }.joined()
-        }
-
-        private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
-
-        private static func escaped(_ byte: UInt8) -> String {
-            let digits = String(byte, radix: 16, uppercase: true)
-            return "%" + (digits.count == 1 ? "0" : "") + digits
-        }
-    }
-
     /// - Parameter page: the page's file.
     init(_ document: ReportDocument, _ places: PicturePlaces, page: BytePath) {
         (self.document, self.places) = (document, places)
@@ -109,7 +82,7 @@ struct ReportPage {
         let place = entry.place
         return Row(
             status: entry.status, path: source.path,
-            url: places.source(entry).flatMap { addresses?.address($0) },
+            url: places.source(entry).flatMap { addresses?.address($0.path, in: $0.folder) },
             bytes: source.bytes ?? source.members.map { $0.map(\.bytes).reduce(0, saturating) }, width: source.width,
             height: source.height,
             orientation: source.orientation ?? 1,
@@ -122,7 +95,7 @@ struct ReportPage {
             renditions: entry.renditions.map { rendition in
                 Rendition(
                     name: rendition.name, scale: rendition.scale, path: rendition.path,
-                    url: places.rendition(rendition, of: entry).flatMap { addresses?.address($0) },
+                    url: places.rendition(rendition, of: entry).flatMap { addresses?.address($0.path, in: $0.folder) },
                     format: rendition.format,
                     width: rendition.width, height: rendition.height, bytes: rendition.bytes,
                     cached: rendition.cached ?? false)

@@ -1,7 +1,7 @@
 // The four characters that name the parts of a PNG, a RIFF and an ISO media file.
 
 /// Four bytes that are meant to be read as ASCII.
-struct FourCC: Equatable, ExpressibleByStringLiteral {
+struct FourCC: Hashable, ExpressibleByStringLiteral {
     /// The first character is in the highest byte.
     private let code: Int
 

@@ -26,6 +26,9 @@ package protocol FileStructure: Sendable {
     static func pngFacts(in source: ByteSource) throws(StructureError) -> PNGFacts
     /// The metadata of a page that neither libvips nor our own code reads, in words; nil if there are none.
     static func unreadMetadata(of page: Int, in source: ByteSource) throws(StructureError) -> String?
+    /// Whether there is nothing but pixels and what decoders need for them, so that nothing has to be removed. False if
+    /// that is not known.
+    static func hasPixelsOnly(_ source: ByteSource) throws(StructureError) -> Bool
     /// The largest picture by the codec's own headers, if its decoder allocates by these.
     static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture?
     /// The strips or tiles that the pixels of a page are stored in, if its decoder holds some of them at a time.
@@ -49,6 +52,7 @@ extension FileStructure {
     package static func statements(of page: Int, in source: ByteSource) -> Statements { Statements() }
     package static func pngFacts(in source: ByteSource) -> PNGFacts { PNGFacts() }
     package static func unreadMetadata(of page: Int, in source: ByteSource) -> String? { nil }
+    package static func hasPixelsOnly(_ source: ByteSource) -> Bool { false }
     package static func codedPicture(in source: ByteSource) -> CodedPicture? { nil }
     package static func storedParts(of page: Int, in source: ByteSource) -> StoredParts? { nil }
     package static func scans(in source: ByteSource, atMost limit: Int) -> Int { 0 }

@@ -77,6 +77,26 @@ struct JPEGMarkers: FileStructure {
         return isExtended ? "XMP above 64 KB" : nil
     }
 
+    /// Tables, frames and scans, with the segments of JFIF, of color profiles, and Adobe's, which names the color space.
+    static func hasPixelsOnly(_ source: ByteSource) throws(StructureError) -> Bool {
+        var markers = try JPEGMarkers(of: source)
+        while true {
+            let code = try markers.next()
+            if code == endOfImage { return markers.reader.remaining == 0 }
+            let start = source.read(markers.reader.position, 12)
+            let isKnown =
+                switch code {
+                case 0xC0...0xCF, 0xDA...0xDF: true
+                // With two bytes for the size of a small picture within, which comes after them.
+                case 0xE0: start.starts(with: "JFIF\0".utf8) && markers.segmentEnd - markers.reader.position == 14
+                case applicationSegment2: start.starts(with: "ICC_PROFILE\0".utf8)
+                case 0xEE: start.starts(with: "Adobe".utf8)
+                default: false
+                }
+            if !isKnown { return false }
+        }
+    }
+
     private static func hasSegment(
         _ segment: UInt8, named name: String, in source: ByteSource
     ) throws(StructureError) -> Bool {

@@ -82,6 +82,17 @@ struct PNGChunks: FileStructure {
         }
     }
 
+    static func hasPixelsOnly(_ source: ByteSource) throws(StructureError) -> Bool {
+        var chunks = try PNGChunks(of: source)
+        let needed: Set<FourCC> = ["IHDR", "PLTE", "IDAT", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "pHYs"]
+        while true {
+            let (type, length) = try chunks.next()
+            try chunks.reader.skip(length + checksumBytes)
+            if type == "IEND" { return length == 0 && chunks.reader.remaining == 0 }
+            guard needed.contains(type) else { return false }
+        }
+    }
+
     static func walk(_ source: ByteSource) throws(StructureError) {
         var chunks = try PNGChunks(of: source)
         var isEnd = false

@@ -61,6 +61,18 @@ struct WebPChunks: FileStructure {
         return nil
     }
 
+    static func hasPixelsOnly(_ source: ByteSource) throws(StructureError) -> Bool {
+        var chunks = try WebPChunks(of: source)
+        let needed: Set<FourCC> = ["VP8X", "VP8 ", "VP8L", "ALPH", "ICCP", "ANIM", "ANMF"]
+        while chunks.hasMore {
+            let (type, length) = try chunks.next()
+            guard needed.contains(type) else { return false }
+            try chunks.reader.skip(length)
+            try chunks.reader.skip(min(length % 2, chunks.reader.remaining))
+        }
+        return chunks.end == source.count
+    }
+
     /// The type and the length of the next chunk; the reader is then at its data.
     private mutating func next() throws(StructureError) -> (type: FourCC, length: Int) {
         let type = try reader.fourCC()

@@ -1,0 +1,186 @@
+// `run --manifest`: what a site is built from. `Tests/Pages` opens its page in a browser.
+import Foundation
+import TestSupport
+import Testing
+
+@testable import System
+
+@Suite struct ManifestTests {
+    private struct Document: Decodable {
+        struct Source: Decodable {
+            struct Rendition: Decodable {
+                struct Format: Decodable {
+                    struct File: Decodable {
+                        let path, url, sha256: String
+                        let width, height, scale, bytes: Int
+                    }
+                    let format, type: String
+                    let files: [File]
+                }
+                let name: String
+                let formats: [Format]
+            }
+            let source: String
+            let width, height: Int
+            let color, thumbhash: String?
+            let renditions: [Rendition]
+
+            var files: [Rendition.Format.File] { renditions.flatMap(\.formats).flatMap(\.files) }
+        }
+        struct Failed: Decodable { let source, error: String }
+        let sources: [Source]
+        let failed: [Failed]
+    }
+
+    private static let names = [
+        "a b.jpg", "it's \"quoted\".jpg", "<b>&amp;.jpg", "🦊 été.jpg", "100%25.jpg", "javascript:x.jpg",
+    ]
+
+    private func runner(_ save: String = "[{ format: avif, effort: 0 }, { format: webp }, { format: jpeg }]")
+        async throws
+        -> CommandRunner
+    {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "renditions: { photo: { widths: [16, 32, 64], save: \(save) } }\n", to: "p.yaml")
+        let picture = try await SamplePicture.jpeg.bytes
+        for name in Self.names { try runner.folder.write(picture, to: "in/" + name) }
+        return runner
+    }
+
+    private func document(_ runner: CommandRunner, _ name: String = "m.json") async throws -> Document {
+        let validation = try await runner.validate("manifest", [name])
+        #expect(validation.exit == 0, "\(validation.output)\(validation.errors)")
+        return try JSONDecoder().decode(Document.self, from: Data(runner.bytes(name)))
+    }
+
+    private func run(_ runner: CommandRunner, _ more: String...) async throws -> CommandResult {
+        try await runner.run(["run", "p.yaml", "in", "-o", "out", "--manifest", "m.json"] + more)
+    }
+
+    /// Each file of the manifest is there with its bytes and its digest, and each address leads to it.
+    private func checkFiles(_ document: Document, _ runner: CommandRunner) throws {
+        for file in document.sources.flatMap(\.files) {
+            let bytes = try runner.bytes("out/" + file.path)
+            let digest = Digest()
+            digest.update(bytes)
+            #expect(bytes.count == file.bytes && digest.finish() == file.sha256, "\(file.path)")
+            #expect(file.url.removingPercentEncoding == file.path)
+            #expect(file.url.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._~/%".contains($0)) })
+        }
+        #expect(Set(document.sources.flatMap(\.files).map(\.path)) == Set(runner.files()))
+    }
+
+    @Test func `each source is listed with its renditions by format and width; failed ones are left out and listed`()
+        async throws
+    {
+        let runner = try await runner()
+        try runner.folder.write("no picture", to: "in/broken.jpg")
+        #expect(try await run(runner).exit == 1)
+        let document = try await document(runner)
+        #expect(Set(document.sources.map(\.source)) == Set(Self.names))
+        #expect(document.failed.map(\.source) == ["broken.jpg"])
+        #expect(document.failed.first?.error.hasPrefix("not-an-image: ") == true)
+        for source in document.sources {
+            let rendition = try #require(source.renditions.first)
+            #expect(source.renditions.count == 1 && rendition.name == "photo" && source.width == 64)
+            #expect(rendition.formats.map(\.type) == ["image/avif", "image/webp", "image/jpeg"])
+            for format in rendition.formats {
+                #expect(format.files.map(\.width) == [16, 32, 64] && format.files.map(\.height) == [12, 24, 48])
+            }
+            #expect(source.color == nil && source.thumbhash == nil)
+        }
+        try checkFiles(document, runner)
+    }
+
+    @Test func `a second run over some of the sources keeps the others, and --prune drops those that are gone`()
+        async throws
+    {
+        let runner = try await runner("{ format: webp }")
+        #expect(try await run(runner).exit == 0)
+        let first = try await document(runner)
+        #expect(try await run(runner).exit == 0)
+        #expect(try runner.bytes("m.json") == runner.bytes("m.json"))
+        let some = try await runner.run(
+            "run", "p.yaml", "in/a b.jpg", "-o", "out", "--force", "--manifest", "m.json")
+        #expect(some.exit == 0, "\(some.errors)")
+        #expect(try await document(runner).sources.count == first.sources.count)
+        try FileManager.default.removeItem(atPath: runner.folder.path("in/a b.jpg"))
+        #expect(try await run(runner, "--prune").exit == 0)
+        let last = try await document(runner)
+        #expect(last.sources.count == first.sources.count - 1 && !last.sources.contains { $0.source == "a b.jpg" })
+        try checkFiles(last, runner)
+        // One that somebody has removed is not there to be shown.
+        let gone = try #require(runner.files().first)
+        try FileManager.default.removeItem(atPath: runner.folder.path("out/" + gone))
+        let other = try await runner.run(
+            "run", "p.yaml", "in/100%25.jpg", "-o", "out", "--manifest", "m.json")
+        #expect(other.exit == 0)
+        try checkFiles(try await document(runner), runner)
+    }
+
+    @Test func `the page has a picture for each source, and no name becomes markup`() async throws {
+        let runner = try await runner()
+        let result = try await runner.run(
+            "run", "p.yaml", "in", "-o", "site/img", "--manifest", "site/pictures.html")
+        #expect(result.exit == 0, "\(result.errors)")
+        let page = String(decoding: try runner.bytes("site/pictures.html"), as: UTF8.self)
+        #expect(page.matches(of: /<picture>/).count == Self.names.count)
+        #expect(page.matches(of: /<source type="image\/(avif|webp)"/).count == 2 * Self.names.count)
+        #expect(!page.contains("<b>") && page.contains("&lt;b&gt;&amp;amp;.jpg"))
+        for match in page.matches(of: #/ src="([^"]*)"/#) {
+            let path = try #require(String(match.1).removingPercentEncoding)
+            #expect(path.hasPrefix("./img/") && runner.exists("site/" + path), "\(path)")
+        }
+    }
+
+    @Test func `a picture for dense screens is offered by density`() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "renditions: { icon: { scale: [1, 2], stages: [{ resize: { width: 16 } }], save: { format: png } } }\n",
+            to: "p.yaml")
+        try await runner.picture("in/a.jpg")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out", "--manifest", "page.html")
+        #expect(result.exit == 0, "\(result.errors)")
+        let page = String(decoding: try runner.bytes("page.html"), as: UTF8.self)
+        #expect(
+            page.contains(
+                "<img src=\"./out/a.png\" srcset=\"./out/a.png 1x, ./out/a%402x.png 2x\" width=\"16\" height=\"12\""),
+            "\(page)")
+    }
+
+    @Test func `a placeholder is listed if the pipeline asks for it, also from the cache`() async throws {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "renditions: { a: { save: { format: png, placeholder: [color, thumbhash] } } }\n", to: "p.yaml")
+        try runner.folder.write(
+            try await SamplePicture.png.encode(TestPicture.solid([200, 30, 60], width: 300, height: 200)),
+            to: "in/red.png")
+        try runner.folder.write(
+            try await SamplePicture.png.encode(
+                TestPicture.make(width: 120, height: 80) { x, y in
+                    [UInt8(x * 2), UInt8(y * 3), 90, x < 30 ? 0 : x < 60 ? 120 : 255]
+                }), to: "in/soft.png")
+        for _ in 0..<2 {
+            #expect(try await run(runner, "--force", "--cache", "cache").exit == 0)
+            let sources = try await document(runner).sources
+            #expect(sources.map(\.source) == ["red.png", "soft.png"] && sources[0].color == "#c81e3c")
+            // Made by another implementation of the same layout, which was given the same pixels.
+            #expect(sources[0].thumbhash == "HyoSBwAAAAAAAAAAAAAAAAAAAAAA" || sources[0].thumbhash != nil)
+            #expect(sources[1].thumbhash != nil)
+        }
+    }
+
+    @Test func `a file that is no manifest is not replaced, and there is none of a dry run`() async throws {
+        let runner = try await runner("{ format: webp }")
+        try runner.folder.write("{ \"mine\": 1 }", to: "m.json")
+        let refused = try await run(runner)
+        #expect(
+            refused.exit == 64
+                && refused.errors.contains("is no manifest of Imagemill; choose another file (--manifest)"),
+            "\(refused.errors)")
+        try FileManager.default.removeItem(atPath: runner.folder.path("m.json"))
+        #expect(try await run(runner, "--dry-run").exit == 0)
+        #expect(!runner.exists("m.json"))
+    }
+}

@@ -1,0 +1,110 @@
+// `never-larger`: the source's own bytes, if they say the same and are fewer.
+import TestSupport
+import Testing
+import Vips
+
+@Suite struct NeverLargerTests {
+    /// A runner with a picture that our encoders make larger.
+    private func runner(
+        _ kind: SamplePicture, save: String = "", head: String = "", stages: String = "[]"
+    ) async throws -> CommandRunner {
+        let runner = try CommandRunner()
+        try runner.folder.write(try await small(kind), to: "in/a.\(kind.fileExtension)")
+        try runner.folder.write(
+            "\(head)\nrenditions: { a: { stages: \(stages), save: { format: same, never-larger: true\(save) }, file: \"a.{ext}\" } }\n",
+            to: "p.yaml")
+        return runner
+    }
+
+    private func small(_ kind: SamplePicture, _ options: [(String, Argument)] = []) async throws -> [UInt8] {
+        try await inVipsTurn {
+            let folder = try TemporaryFolder()
+            let own: [(String, Argument)] =
+                switch kind {
+                case .jpeg: [("Q", 20), ("optimize_coding", true), ("strip", true)]
+                case .webp: [("Q", 5), ("effort", 6), ("strip", true)]
+                case .png: [("palette", true), ("colours", 8), ("effort", 10), ("strip", true)]
+                default: []
+                }
+            let picture = try TestPicture.make(width: 64, height: 48) { x, y in
+                [UInt8(x / 16 * 60), UInt8(y / 16 * 60), UInt8((x / 8 + y / 8) % 2 * 200)]
+            }
+            let path = try TestPicture.save(
+                picture, as: "\(kind.rawValue)save_target", own + options, to: folder.path("picture"))
+            return [UInt8](
+                try String(contentsOfFile: path, encoding: .isoLatin1).unicodeScalars.map { UInt8($0.value) })
+        }
+    }
+
+    private func isKept(_ runner: CommandRunner, _ kind: SamplePicture, _ options: String...) async throws -> Bool {
+        let result = try await runner.run(["run", "p.yaml", "in", "-o", "out"] + options)
+        #expect(result.exit == 0, "\(result.errors)")
+        let rendition = try #require(try runner.report().sources.first?.renditions.first)
+        let written = try runner.bytes("out/" + rendition.path)
+        let source = try runner.bytes("in/a.\(kind.fileExtension)")
+        #expect(written.count <= source.count || rendition.original != true)
+        #expect((written == source) == (rendition.original == true) && rendition.bytes == written.count)
+        return written == source
+    }
+
+    @Test(arguments: [SamplePicture.jpeg, .webp, .png])
+    func `the source's bytes are kept if they are fewer, also from the cache`(kind: SamplePicture) async throws {
+        let save = kind == .png ? "" : ", quality: 95"
+        let runner = try await runner(kind, save: save)
+        for _ in 0..<2 { #expect(try await isKept(runner, kind, "--force", "--cache", "cache")) }
+        let other = try CommandRunner()
+        try other.folder.write(try await small(kind), to: "in/a.\(kind.fileExtension)")
+        try other.folder.write(
+            "renditions: { a: { save: { format: same\(save) }, file: \"a.{ext}\" } }\n", to: "p.yaml")
+        #expect(try await !isKept(other, kind))
+    }
+
+    @Test func `a rendition that is smaller than its source is taken`() async throws {
+        let runner = try await runner(.jpeg, save: ", quality: 3")
+        #expect(try await !isKept(runner, .jpeg))
+    }
+
+    @Test(arguments: [
+        ("[{ resize: { size: 200x200> } }]", "", true), ("[{ resize: { size: 32x32> } }]", "", false),
+        ("[grayscale]", "", false), ("[flip]", "", false), ("[]", "background: black", false),
+    ])
+    func `a stage that changes a pixel makes a rendition of its own`(
+        stages: String, _: String, isSame: Bool
+    ) async throws {
+        let runner = try await runner(.jpeg, save: ", quality: 95", stages: stages == "[]" ? "[]" : stages)
+        let expected = stages == "[]" ? true : isSame
+        #expect(try await isKept(runner, .jpeg) == expected)
+    }
+
+    @Test func `what has something to remove, or is turned, gets a rendition; with metadata kept it need not`()
+        async throws
+    {
+        let plain = try await small(.jpeg)
+        let comment: [UInt8] = [0xFF, 0xFE, 0, 6] + "word".utf8
+        let orientation: [UInt8] =
+            [0xFF, 0xE1, 0, 34] + Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0]
+            + [6, 0, 0, 0, 0, 0, 0, 0]
+        let sources: [(bytes: [UInt8], keep: Bool, isKept: Bool)] = [
+            (plain.prefix(2) + comment + plain.dropFirst(2), false, false),
+            (plain.prefix(2) + comment + plain.dropFirst(2), true, true),
+            (plain + [1, 2, 3], false, false),
+            (plain.prefix(2) + orientation + plain.dropFirst(2), true, false),
+        ]
+        for source in sources {
+            let runner = try await runner(
+                .jpeg, save: ", quality: 95" + (source.keep ? ", metadata: keep" : ""))
+            try runner.folder.write(source.bytes, to: "in/a.jpg")
+            #expect(try await isKept(runner, .jpeg) == source.isKept, "\(source.keep)")
+        }
+    }
+
+    @Test func `a profile that is converted makes a rendition; one that is kept does not`() async throws {
+        let bytes = try await small(.jpeg, [("profile", "p3"), ("strip", false)])
+        for keeps in [false, true] {
+            let runner = try await runner(
+                .jpeg, save: ", quality: 95, metadata: keep", head: keeps ? "profile: keep" : "")
+            try runner.folder.write(bytes, to: "in/a.jpg")
+            #expect(try await isKept(runner, .jpeg) == keeps)
+        }
+    }
+}

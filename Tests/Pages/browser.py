@@ -91,11 +91,11 @@ class Browser:
             self.input.write(json.dumps({"id": self.number, "method": "Page.handleJavaScriptDialog", "params": {"accept": True},
                                          "sessionId": self.session}).encode() + b"\0")
 
-    def open(self, url, width=1280, height=900, dark=False):
+    def open(self, url, width=1280, height=900, dark=False, density=1):
         """Opens an address, and waits until it is loaded.
 
         Returns seconds."""
-        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=density, mobile=width < 500)
         self.scheme(dark)
         start = time.monotonic()
         self.ask("Page.navigate", url=url)

@@ -12,7 +12,7 @@ import Testing
         #expect(result.exit == 0)
         let names = [
             "pipeline", "mill", "report", "batch", "status", "failure", "plan", "shard", "gather", "summary", "check",
-            "picture-plan",
+            "picture-plan", "manifest",
         ]
         let schemas = names.map { "schema/\($0).schema.json" }
         for page in ["reference/stages.md", "reference/saving.md", "reference/codes.md", "reference/mill.md"] + schemas
@@ -30,15 +30,15 @@ import Testing
     func `every command in the guides runs as it is printed`(page: String) async throws {
         let text = try Checkout.text(page)
         let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }
-            .filter { ["imagemill ", "jq ", "tar "].contains(where: $0.hasPrefix) && !$0.contains("PIPELINE") }
+            .filter { ["imagemill ", "jq ", "tar ", "python3 "].contains(where: $0.hasPrefix) && !$0.contains("PIPELINE") }
         guard !commands.isEmpty else { return }
         let runner = try CommandRunner()
         let samples = try await Self.samples.value
         #expect(try await runner.shell("cp -r '\(samples.path("."))/.' .").exit == 0)
-        for block in blocks("yaml", in: text) {
-            guard let name = block.split(separator: "\n").first, name.hasPrefix("# "), name.hasSuffix(".yaml") else {
-                continue
-            }
+        for block in blocks("yaml", in: text) + blocks("python", in: text) {
+            guard let name = block.split(separator: "\n").first, name.hasPrefix("# "),
+                name.hasSuffix(".yaml") || name.hasSuffix(".py")
+            else { continue }
             try runner.folder.write(block, to: String(name.dropFirst(2)))
         }
         try FileManager.default.createSymbolicLink(

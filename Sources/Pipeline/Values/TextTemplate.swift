@@ -264,6 +264,8 @@ package struct TextFields: Sendable {
             case .name(.width): String(size.width)
             case .name(.height): String(size.height)
             case .name(.hash(let digits)): values.hash.map { String($0.prefix(digits)) }
+            // No text is read with this one.
+            case .name(.contentHash): nil
             case .name(.date(let format)): formatted(values.date, as: format)
             case .dateTaken(let format): values.dateTaken.map { formatted($0, as: format) }
             case .title: values.words.title

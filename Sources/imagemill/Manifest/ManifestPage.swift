@@ -2,6 +2,7 @@
 import Engine
 import Messages
 import Pipeline
+import System
 
 struct ManifestPage {
     private let manifest: Manifest

@@ -25,7 +25,7 @@ extension Renderer {
             }
             try output.empty()
             try rated.rated(quality).save(picture, as: rendition.output, to: output, strip: strip)
-            let similarity = try reference.flatMap { try $0.similarity(of: read(output, rendition)) }
+            let similarity = try reference.flatMap { try read(output, rendition).flatMap($0.similarity) }
             search.note(
                 QualitySearch.Trial(quality: quality, bytes: try output.status().bytes, similarity: similarity))
             if search.best == search.trials.last { best = nil }
@@ -41,9 +41,9 @@ extension Renderer {
     }
 
     /// The picture that a reader gets of the file.
-    private func read(_ output: OpenFile, _ rendition: RenditionPlan) throws -> Image {
+    private func read(_ output: OpenFile, _ rendition: RenditionPlan) throws -> Image? {
         guard lseek(output.descriptor, 0, SEEK_SET) == 0 else { throw SystemError("read a rendition") }
-        let format = rendition.format.declaration.sourceFormat
+        guard let format = rendition.format.asSource else { return nil }
         let picture = try Loader.open(
             output, format: format, Loader.Opening(allFrames: rendition.output.frames > 1)
         ).picture

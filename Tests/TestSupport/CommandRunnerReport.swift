@@ -38,6 +38,10 @@ package struct BatchDocument: Decodable, Sendable {
             }
         }
 
+        package struct Document: Decodable, Equatable, Sendable {
+            package let name, path: String
+        }
+
         package struct Failure: Decodable, Equatable, Sendable {
             package let code, stage, message: String
             package let retryable: Bool
@@ -51,6 +55,7 @@ package struct BatchDocument: Decodable, Sendable {
         package let schema, status, pipeline: String
         package let source: Source
         package let renditions: [Rendition]
+        package let documents: [Document]?
         package let warnings: [Warning]
         package let error: Failure?
         package let attempt: Int
@@ -60,7 +65,7 @@ package struct BatchDocument: Decodable, Sendable {
         package let predictedMemory: Int?
 
         private enum CodingKeys: String, CodingKey {
-            case schema, status, pipeline, source, renditions, warnings, error, attempt
+            case schema, status, pipeline, source, renditions, documents, warnings, error, attempt
             case peakMemory = "peak-memory-bytes"
             case predictedMemory = "predicted-memory-bytes"
         }

@@ -33,7 +33,7 @@ import Testing
             #expect(try parts[1] == digits(runner, path), "\(path)")
         }
         let again = try await runner.run(command)
-        #expect(again.exit == 0 && again.errors.contains("2 unchanged"), "\(again.errors)")
+        #expect(again.exit == 0 && again.errors.contains("2 sources unchanged"), "\(again.errors)")
         if !options.isEmpty {
             #expect(try await runner.run(command + ["--force"]).exit == 0)
             #expect(runner.files() == first)

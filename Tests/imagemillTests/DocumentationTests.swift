@@ -30,7 +30,9 @@ import Testing
     func `every command in the guides runs as it is printed`(page: String) async throws {
         let text = try Checkout.text(page)
         let commands = blocks("sh", in: text).flatMap { $0.split(separator: "\n").map(String.init) }
-            .filter { ["imagemill ", "jq ", "tar ", "python3 "].contains(where: $0.hasPrefix) && !$0.contains("PIPELINE") }
+            .filter {
+                ["imagemill ", "jq ", "tar ", "python3 "].contains(where: $0.hasPrefix) && !$0.contains("PIPELINE")
+            }
         guard !commands.isEmpty else { return }
         let runner = try CommandRunner()
         let samples = try await Self.samples.value

@@ -1,4 +1,5 @@
 // `never-larger`: the source's own bytes, if they say the same and are fewer.
+import Foundation
 import TestSupport
 import Testing
 import Vips
@@ -31,8 +32,7 @@ import Vips
             }
             let path = try TestPicture.save(
                 picture, as: "\(kind.rawValue)save_target", own + options, to: folder.path("picture"))
-            return [UInt8](
-                try String(contentsOfFile: path, encoding: .isoLatin1).unicodeScalars.map { UInt8($0.value) })
+            return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         }
     }
 
@@ -65,15 +65,13 @@ import Vips
     }
 
     @Test(arguments: [
-        ("[{ resize: { size: 200x200> } }]", "", true), ("[{ resize: { size: 32x32> } }]", "", false),
-        ("[grayscale]", "", false), ("[flip]", "", false), ("[]", "background: black", false),
+        ("[{ resize: { size: 200x200> } }]", true), ("[{ resize: { size: 32x32> } }]", false),
+        ("[grayscale: {}]", false),
+        ("[{ flip: { axis: horizontal } }]", false),
     ])
-    func `a stage that changes a pixel makes a rendition of its own`(
-        stages: String, _: String, isSame: Bool
-    ) async throws {
-        let runner = try await runner(.jpeg, save: ", quality: 95", stages: stages == "[]" ? "[]" : stages)
-        let expected = stages == "[]" ? true : isSame
-        #expect(try await isKept(runner, .jpeg) == expected)
+    func `a stage that changes a pixel makes a rendition of its own`(stages: String, isSame: Bool) async throws {
+        let runner = try await runner(.jpeg, save: ", quality: 95", stages: stages)
+        #expect(try await isKept(runner, .jpeg) == isSame)
     }
 
     @Test func `what has something to remove, or is turned, gets a rendition; with metadata kept it need not`()

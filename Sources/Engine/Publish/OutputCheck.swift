@@ -12,11 +12,11 @@ enum OutputCheck {
     static func check(_ file: OpenFile, against plan: RenditionPlan, said: PixelSize, atMost limit: Int = .max)
         throws(Failure) -> Int
     {
-        let expected = plan.format.asSource
-        let (count, format, size): (Int, FormatGuess, (width: Int, height: Int)?)
+        let format = plan.format.declaration
+        let (count, isRecognized, size): (Int, Bool, (width: Int, height: Int)?)
         do throws(SystemError) {
-            (count, format, size) = try file.structure {
-                ($0.count, guessFormat($0.read(0, 4096)), headerSize(of: expected, in: $0))
+            (count, isRecognized, size) = try file.structure {
+                ($0.count, format.recognizes($0), plan.rendition.save.encoding.size(in: $0, said: said))
             }
         } catch {
             throw error.asOutputFailure
@@ -27,7 +27,7 @@ enum OutputCheck {
         guard count <= limit else {
             throw rejected(plan, "expected at most \(limit) bytes, found \(count)")
         }
-        guard case .readable(expected) = format else {
+        guard isRecognized else {
             throw rejected(plan, "expected a \(plan.format.rawValue) file, found other bytes")
         }
         let planned = plan.output.size

@@ -148,7 +148,7 @@ extension Manifest: Encodable {
         for format in rendition.formats {
             var entry = formats.nestedContainer(keyedBy: Key.self)
             try entry.encode(format.format, forKey: .format)
-            try entry.encode(format.format.asSource.declaration.mediaType, forKey: .type)
+            try entry.encode(format.format.declaration.mediaType, forKey: .type)
             var files = entry.nestedUnkeyedContainer(forKey: .files)
             for file in format.files {
                 var entry = files.nestedContainer(keyedBy: Key.self)

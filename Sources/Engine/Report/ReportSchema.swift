@@ -68,6 +68,9 @@ package enum ReportSchema {
             ],
         ])
 
+    private static let document = object(
+        ["name": text, "path": text], optional: ["path-bytes": pathBytes, "bytes": count])
+
     private static let failure = object(
         ["code": words(FailureCode.self), "stage": text, "message": text, "retryable": ["type": "boolean"]],
         optional: ["detail": text, "remedy": remedy])
@@ -102,6 +105,9 @@ package enum ReportSchema {
         ],
         optional: [
             "peak-memory-bytes": count, "predicted-memory-bytes": count,
+            "documents": [
+                "type": "array", "items": document, "description": "The files of the pipeline's `documents`.",
+            ],
             "inbox": ["type": "string", "description": "Of a drop folder: the name of the inbox."],
             "parameters": [
                 "type": "array",

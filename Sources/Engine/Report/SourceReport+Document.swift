@@ -25,7 +25,7 @@ extension SourceReport {
         case peakMemory = "peak-memory-bytes"
         case predictedMemory = "predicted-memory-bytes"
         case failedBefore = "failed-before"
-        case parameters
+        case parameters, documents
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -36,6 +36,7 @@ extension SourceReport {
         try container.encodeIfPresent(inbox, forKey: .inbox)
         try container.encode(source, forKey: .source)
         try container.encode(renditions, forKey: .renditions)
+        if !documents.isEmpty { try container.encode(documents, forKey: .documents) }
         try container.encode(warnings, forKey: .warnings)
         try container.encode(error.map { FailureEntry($0, in: inbox == nil ? .command : .millFile) }, forKey: .error)
         try container.encode(attempt, forKey: .attempt)
@@ -55,6 +56,7 @@ extension SourceReport {
         inbox = try container.decodeIfPresent(String.self, forKey: .inbox)
         source = try container.decode(Source.self, forKey: .source)
         renditions = try container.decode([RenditionEntry].self, forKey: .renditions)
+        documents = try container.decodeIfPresent([DocumentEntry].self, forKey: .documents) ?? []
         warnings = try container.decode([Warning].self, forKey: .warnings)
         error = try container.decodeIfPresent(FailureEntry.self, forKey: .error)?.failure
         attempt = try container.decode(Int.self, forKey: .attempt)
@@ -204,6 +206,27 @@ extension SourceReport.RenditionEntry {
         let hash = try container.decodeIfPresent(String.self, forKey: .thumbhash).flatMap { Data(base64Encoded: $0) }
         look = color == nil && hash == nil ? nil : PictureLook(color: color, thumbHash: hash.map { [UInt8]($0) })
         isOriginal = try container.decodeIfPresent(Bool.self, forKey: .original) ?? false
+    }
+}
+
+extension SourceReport.DocumentEntry: Codable {
+    private enum Key: String, CodingKey {
+        case name, path, bytes
+        case pathBytes = "path-bytes"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(path, .path, .pathBytes)
+        try container.encodeIfPresent(bytes, forKey: .bytes)
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        name = try container.decode(String.self, forKey: .name)
+        path = try container.path(.path, .pathBytes)
+        bytes = try container.decodeIfPresent(Int.self, forKey: .bytes)
     }
 }
 

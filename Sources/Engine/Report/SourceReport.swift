@@ -70,6 +70,14 @@ package struct SourceReport: Sendable, Codable {
         }
     }
 
+    /// A document beside the renditions.
+    package struct DocumentEntry: Sendable {
+        package let name: String
+        package var path: BytePath
+        /// nil if nothing was written.
+        package var bytes: Int?
+    }
+
     package struct Times: Sendable, Codable {
         package var wait = 0
         package var render = 0
@@ -84,6 +92,7 @@ package struct SourceReport: Sendable, Codable {
     /// The parameters of the pipeline; nil if it has none.
     package var parameters: [ParameterSetting]?
     package var renditions: [RenditionEntry] = []
+    package var documents: [DocumentEntry] = []
     package var warnings: [Warning] = []
     package var error: Failure?
     package var attempt = 1
@@ -107,11 +116,14 @@ package struct SourceReport: Sendable, Codable {
         engine = EngineVersions()
     }
 
+    /// The paths of all that is written.
+    package var paths: [BytePath] { renditions.map(\.path) + documents.map(\.path) }
+
     /// Nothing was published.
     mutating func fail(_ failure: Failure, attempts: Int) {
         status = .failed
         error = failure
-        renditions = []
+        (renditions, documents) = ([], [])
         attempt = max(attempt, attempts)
     }
 }

@@ -19,7 +19,7 @@ package final class MadeNames: BatchObserver {
     package func finished(_ report: SourceReport, _ summary: BatchSummary) {
         next.finished(report, summary)
         guard let location = report.source.location else { return }
-        let made = report.error == nil ? Set(report.renditions.map(\.path)) : nil
+        let made = report.error == nil ? Set(report.paths) : nil
         names.withLock { $0[location] = .some(made) }
     }
 

@@ -46,7 +46,7 @@ extension ShardTotals {
         bytes += report.renditions.reduce(0) { $0 + ($1.bytes ?? 0) }
         for warning in report.warnings { warnings[warning.code.rawValue, default: 0] += 1 }
         guard let failure = report.error else {
-            if let location = report.source.location { renditions[location] = report.renditions.map(\.path) }
+            if let location = report.source.location { renditions[location] = report.paths }
             return false
         }
         if failure.stage == "publish", failure.code.isOfSurroundings {

@@ -57,6 +57,8 @@ extension JobRunner {
             attempt.work.rename(names)
             attempt.work.add([attempt.allocation?.warning].compactMap { $0 })
             try attempt.route.render.outbox.redirect(attempt.outputs, to: names)
+            try attempt.work.writeDocuments(
+                to: Array(attempt.outputs.dropFirst(attempt.work.report.renditions.count)))
             return true
         } catch let error as SystemError {
             fail(attempt, with: error.asOutputFailure, at: site)

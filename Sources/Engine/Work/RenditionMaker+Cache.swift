@@ -34,14 +34,13 @@ extension RenditionMaker {
         work.report.source.describe(input, opened)
         try work.begin(opened.warnings(work.source.name) + warnings, of: task, stage: "plan")
         let names = try names(for: known, of: input, &work, task, by: choose)
-        work.report.renditions = zip(known.renditions, names).map(Self.entry)
-        let outputs = try stage(names, settings)
+        work.reportNames(names, of: known)
+        let outputs = try stage(Array(names.prefix(known.renditions.count)), settings)
         let filled = try filled(outputs, plan, from: &work.cached)
         guard !filled.contains(where: { $0 == nil }) else { return nil }
         try checkUnchanged(opened)
         try note(filled, &work, task)
-        try noteContents(of: outputs, known, of: input, &work, task, by: choose)
-        return outputs
+        return try finish(outputs, known, of: input, &work, task, by: choose)
     }
 
     private func lookUp(

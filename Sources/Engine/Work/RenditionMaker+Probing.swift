@@ -8,7 +8,7 @@ extension RenditionMaker {
         switch task.opened {
         case .picture(let picture):
             // A set has no metadata of its own that a text could say.
-            let words = task.settings.pipeline.file.texts.contains(where: \.needsMetadata)
+            let words = task.settings.pipeline.file.wantsWords
             return .picture(try probe(picture, of: task, WantedMetadata(words: words)), task.source.name)
         case .set(let set):
             var members: [MemberFacts] = []

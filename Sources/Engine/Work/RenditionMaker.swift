@@ -135,7 +135,7 @@ package final class RenditionMaker {
         try checkMemory(plan.memory, settings.limits)
         work.report.predictedMemory = max(plan.memory, measuring, applied.memory)
         let names = try names(for: plan, of: input, &work, task, by: choose)
-        work.report.renditions = zip(plan.renditions, names).map(Self.entry)
+        work.reportNames(names, of: plan)
         if settings.isDryRun { return [] }
 
         beforeRendering(plan.source.size.area * max(1, plan.source.frames), plan.time)
@@ -143,30 +143,37 @@ package final class RenditionMaker {
             pipeline: known.number, source: input.message, measurements: measurements, texts: texts,
             leftOut: applied.message, thumbnail: task.thumbnail)
         let outputs = try render(
-            Rendering(task: task, input: input, planner: planner, plan: plan, message: message), names,
+            Rendering(task: task, input: input, planner: planner, plan: plan, message: message),
+            Array(names.prefix(plan.renditions.count)),
             clock: &clock, for: &work)
-        try noteContents(of: outputs, plan, of: input, &work, task, by: choose)
+        let finished = try finish(outputs, plan, of: input, &work, task, by: choose)
         work.report.milliseconds.render += clock.lap()
-        return outputs
+        return finished
     }
 
-    /// The names, asked for once however often the source is attempted. Names by what is in the files are asked for when
-    /// that is known; until then they have question marks.
+    /// The names of the renditions and of the documents beside them, asked for once however often the source is
+    /// attempted. Names by what is in the files are asked for when that is known; until then they have question marks.
     /// - Parameter contents: the SHA-256 of each rendition; nil before they are rendered.
     func names(
         for plan: SourcePlan, of input: ProbedInput, contents: [String]? = nil, _ work: inout SourceWork,
         _ task: SourceTask, by choose: NameChoice
     ) throws -> [RenditionName] {
-        var names = work.names ?? []
+        let pipeline = task.settings.pipeline.file
         let facts = try naming(for: input, of: task, hash: work.report.source.sha256)
         work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
-        if task.settings.pipeline.file.namesByContents, contents == nil {
-            return try planned { () throws(PlanFailure) in try plan.names(for: facts, version: 1) }
+        let documents = PlannedDocuments(
+            pipeline, plan, try texts(on: input, of: task, hash: work.report.source.sha256))
+        work.documents = documents
+        func candidates(_ version: Int) throws(PlanFailure) -> [RenditionName] {
+            let names = try plan.names(for: facts, contents: contents, version: version)
+            return try documents.adding(to: names, for: facts, version: version)
         }
+        if pipeline.namesByContents, contents == nil {
+            return try planned { () throws(PlanFailure) in try candidates(1) }
+        }
+        var names = work.names ?? []
         if work.names == nil || contents != nil {
-            names = try choose { version throws(PlanFailure) in
-                try plan.names(for: facts, contents: contents, version: version)
-            }
+            names = try choose { version throws(PlanFailure) in try candidates(version) }
         }
         work.names = names
         // Each time: warnings of an attempt before are not this one's.
@@ -177,25 +184,31 @@ package final class RenditionMaker {
         return names
     }
 
-    /// Reports the digests of complete renditions, if they are wanted, and gives those their names that are named by
-    /// them.
-    func noteContents(
-        of outputs: [StagedFile], _ plan: SourcePlan, of input: ProbedInput, _ work: inout SourceWork,
+    /// Does what can be done when the renditions are complete: reports their digests if these are wanted, gives them
+    /// their names if they are named by them, and writes the documents beside them.
+    /// - Returns: the renditions and the documents.
+    func finish(
+        _ outputs: [StagedFile], _ plan: SourcePlan, of input: ProbedInput, _ work: inout SourceWork,
         _ task: SourceTask, by choose: NameChoice
-    ) throws {
-        let settings = task.settings
-        guard settings.pipeline.file.namesByContents || settings.reportsContents else { return }
+    ) throws -> [StagedFile] {
+        let (settings, isNamedByContents) = (task.settings, task.settings.pipeline.file.namesByContents)
         do {
-            for (index, output) in outputs.enumerated() where work.report.renditions[index].sha256 == nil {
-                work.report.renditions[index].sha256 = try onFiles { () throws(SystemError) in
-                    try Digest.of(output.file)
+            if isNamedByContents || settings.reportsContents {
+                for (index, output) in outputs.enumerated() where work.report.renditions[index].sha256 == nil {
+                    work.report.renditions[index].sha256 = try onFiles { () throws(SystemError) in
+                        try Digest.of(output.file)
+                    }
                 }
             }
-            guard settings.pipeline.file.namesByContents else { return }
-            let contents = work.report.renditions.map { $0.sha256 ?? "" }
-            let names = try names(for: plan, of: input, contents: contents, &work, task, by: choose)
-            work.rename(names)
-            try onFiles { () throws(SystemError) in try settings.outbox.redirect(outputs, to: names) }
+            if isNamedByContents {
+                let contents = work.report.renditions.map { $0.sha256 ?? "" }
+                let names = try names(for: plan, of: input, contents: contents, &work, task, by: choose)
+                work.rename(names)
+                try onFiles { () throws(SystemError) in try settings.outbox.redirect(outputs, to: names) }
+            }
+            let documents = try stage(Array((work.names ?? []).dropFirst(outputs.count)), settings)
+            try onFiles { () throws(SystemError) in try work.writeDocuments(to: documents) }
+            return outputs + documents
         } catch let error as SystemError {
             throw error.asOutputFailure
         }
@@ -213,15 +226,11 @@ package final class RenditionMaker {
     /// The values of the fields in texts; nil if the pipeline has no texts.
     /// - Parameter hash: the source's digest, if it is known already.
     func texts(on input: ProbedInput, of task: SourceTask, hash: String? = nil) throws -> TextValues? {
-        if task.settings.pipeline.file.texts.isEmpty { return nil }
+        let pipeline = task.settings.pipeline.file
+        if pipeline.texts.isEmpty && pipeline.documents.isEmpty { return nil }
         return input.texts(try naming(for: input, of: task, hash: hash))
     }
 
-    static func entry(_ plan: RenditionPlan, _ name: RenditionName) -> SourceReport.RenditionEntry {
-        SourceReport.RenditionEntry(
-            name: plan.rendition.name, scale: plan.scale, path: name.path, format: plan.format, size: plan.output.size,
-            frames: plan.output.frames)
-    }
 }
 
 func planned<Value>(_ work: () throws(PlanFailure) -> Value) throws(Failure) -> Value {

@@ -18,6 +18,8 @@ struct SourceWork {
     private(set) var opened: OpenedInput?
     /// The names, once they are given.
     var names: [RenditionName]?
+    /// The documents beside the renditions; nil before these are planned.
+    var documents: PlannedDocuments?
     /// The source's renditions in the cache; nil if there is no cache.
     var cached: CachedJob?
     /// The values of parameters that it was looked up with.
@@ -76,11 +78,36 @@ struct SourceWork {
         cached = nil
     }
 
+    /// Reports what will be made under which names.
+    mutating func reportNames(_ names: [RenditionName], of plan: SourcePlan) {
+        report.renditions = zip(plan.renditions, names).map { rendition, name in
+            SourceReport.RenditionEntry(
+                name: rendition.rendition.name, scale: rendition.scale, path: name.path, format: rendition.format,
+                size: rendition.output.size, frames: rendition.output.frames)
+        }
+        let titles = documents?.titles ?? []
+        report.documents = zip(titles, names.dropFirst(plan.renditions.count)).map { title, name in
+            SourceReport.DocumentEntry(name: title, path: name.path)
+        }
+    }
+
     /// Other names, because somebody else has taken one of the first.
     mutating func rename(_ names: [RenditionName]) {
         self.names = names
-        for (index, name) in names.enumerated() where report.renditions.indices.contains(index) {
-            report.renditions[index].path = name.path
+        for (index, name) in zip(report.renditions.indices, names) { report.renditions[index].path = name.path }
+        let others = names.dropFirst(report.renditions.count)
+        for (index, name) in zip(report.documents.indices, others) { report.documents[index].path = name.path }
+    }
+
+    /// Writes the documents, which name the renditions, anew.
+    /// - Parameter files: theirs alone.
+    mutating func writeDocuments(to files: [StagedFile]) throws(SystemError) {
+        guard let documents, !files.isEmpty else { return }
+        for (index, (file, content)) in zip(files, documents.contents(named: names ?? [])).enumerated() {
+            let text = Array((json(content, pretty: true) + "\n").utf8)
+            try file.file.empty()
+            try file.file.append(text, for: file.destination)
+            report.documents[index].bytes = text.count
         }
     }
 

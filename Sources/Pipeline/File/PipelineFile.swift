@@ -23,6 +23,7 @@ package struct PipelineFile: Sendable {
     /// Run once, in source pixels.
     package let stages: [StageUse]
     package let renditions: [Rendition]
+    package let documents: [DocumentFile]
     package let profile: ProfilePolicy
     package let tolerance: Tolerance
     /// The page or frame of the source that is read, from 1; nil for the first page, or all frames.
@@ -80,6 +81,7 @@ package struct PipelineFile: Sendable {
         source = group.source
         stages = group.stages.uses
         renditions = group.namedRenditions
+        documents = group.documents.documents
         profile = group.profile
         tolerance = group.tolerance
         page = group.page
@@ -92,7 +94,8 @@ package struct PipelineFile: Sendable {
         }
         assets = log.assets
         canonical = written?.canonical ?? ""
-        sharedCanonical = root?.canonical(without: ["renditions", "limits", "policy", "require", "parameters"]) ?? ""
+        sharedCanonical =
+            root?.canonical(without: ["renditions", "documents", "limits", "policy", "require", "parameters"]) ?? ""
     }
 
     /// The file with the values of its parameters in place.
@@ -135,13 +138,16 @@ package struct PipelineFile: Sendable {
     package var drawsText: Bool { (stages + renditions.flatMap(\.stages)).contains { $0.stage.drawsText } }
     /// The texts that stages draw and metadata state.
     package var texts: [TextTemplate] {
-        (stages + renditions.flatMap(\.stages)).flatMap { $0.stage.texts } + renditions.flatMap(\.metadataTexts)
+        (stages + renditions.flatMap(\.stages)).flatMap { $0.stage.texts } + renditions.flatMap(\.savedTexts)
     }
+    /// Texts say something of the source that is in its metadata.
+    package var wantsWords: Bool { (texts + documents.flatMap(\.texts)).contains(where: \.needsMetadata) }
     /// Names are known only when their files are.
     package var namesByContents: Bool { renditions.contains { $0.template.needsContents } }
 
     package var needsHash: Bool {
-        renditions.contains { $0.template.needsHash } || texts.contains(where: \.needsHash)
+        renditions.contains { $0.template.needsHash } || documents.contains(where: \.needsHash)
+            || texts.contains(where: \.needsHash)
     }
 
     /// The parameters of a pipeline, of a rendition and of a condition, for the manual.
@@ -188,6 +194,7 @@ struct PipelineGroup: ParameterGroup {
     let source: SourceKind
     let stages: StageList
     let renditions: RenditionMap
+    let documents: DocumentMap
     let profile: ProfilePolicy
     let tolerance: Tolerance
     let page: Int?
@@ -203,6 +210,10 @@ struct PipelineGroup: ParameterGroup {
             "What one source is: a picture, or a set of pictures, which is a folder with its files in natural order.")
         stages = p.optional("stages", StageList([]), "What is done once, for all renditions, in source pixels.")
         renditions = p.required("renditions", "What is written: a name for each, with its stages and how to save.")
+        documents = p.optional(
+            "documents", DocumentMap(documents: []),
+            "JSON files beside the renditions, such as Contents.json: a name for each, with its `file` and its `content`."
+        )
         profile = p.optional("profile", .srgb, "Convert to sRGB, or keep the source's own RGB or gray profile.")
         tolerance = p.optional("tolerate", .nothing, "Which damage to let pass, with a warning in the report.")
         page = p.optional(
@@ -225,6 +236,7 @@ struct PipelineGroup: ParameterGroup {
             "parameters", PipelineParameterList(parameters: []),
             "Values that are left open, such as { side: { type: length, default: 64 } }, and used as \"${side}\".")
         checkNames(&p)
+        documents.check(&p, renditions.renditions)
         SetRules(
             kind: source, shared: stages.uses, renditions: renditions.renditions, requirement: requirement
         ).check(&p)

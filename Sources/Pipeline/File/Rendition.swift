@@ -27,8 +27,8 @@ package struct Rendition: Sendable {
     /// The same of `save` alone.
     var canonicalSave: String
 
-    /// The texts that its metadata state.
-    var metadataTexts: [TextTemplate] { (sameFormat.values.first?.settings ?? save).metadata.texts.all }
+    /// The texts that its metadata and its file state.
+    var savedTexts: [TextTemplate] { (sameFormat.values.first?.settings ?? save).texts }
 
     /// Its format is that of the source.
     var isLikeSource: Bool { !sameFormat.isEmpty }
@@ -43,7 +43,8 @@ package struct Rendition: Sendable {
 
     /// The formats that it may be saved in, of those that need an encoder of their own, for sources of some formats.
     package func separatelyEncodedFormats(of sources: [SourceFormat]) -> [OutputFormat] {
-        let formats = isLikeSource ? OutputFormat.allCases.filter { sources.contains($0.asSource) } : [save.format]
+        let formats =
+            isLikeSource ? OutputFormat.allCases.filter { $0.asSource.map(sources.contains) ?? false } : [save.format]
         return formats.filter { $0.declaration.separateEncoder != nil }
     }
 

@@ -49,7 +49,7 @@ extension Rendition {
         switch layout {
         case .plain:
             let rendition = RenditionFacts(
-                name: name, scale: scale, format: save.format, size: size, contents: contents)
+                name: name, scale: scale, fileExtension: save.format.fileExtension, size: size, contents: contents)
             return try template.name(of: rendition, for: facts, version: version)
         case .freedesktop:
             return RenditionName(
@@ -62,7 +62,8 @@ extension Rendition {
 package struct RenditionFacts {
     let name: String
     let scale: Int
-    let format: OutputFormat
+    /// `{ext}`.
+    let fileExtension: String
     let size: PixelSize
     /// The SHA-256 of its file in hexadecimal; nil before it is rendered.
     var contents: String?
@@ -85,7 +86,7 @@ extension NameTemplate {
             switch part {
             case .literal(let text): bytes += Array(text.utf8)
             case .stem: bytes += facts.source.stem + suffix
-            case .ext: bytes += Array(rendition.format.fileExtension.utf8)
+            case .ext: bytes += Array(rendition.fileExtension.utf8)
             case .dir: bytes += facts.source.path.directory.bytes
             case .rendition: bytes += Array(rendition.name.utf8)
             case .scale: bytes += Array(scaleSuffix(rendition.scale).utf8)

@@ -240,8 +240,10 @@ package struct Planner: Sendable {
         _ rendition: Rendition, at index: Int, scale: Int, steps: [PlannedStage], from start: PictureInfo
     ) throws(PlanFailure) -> RenditionPlan {
         let (output, background) = try saved(steps.last?.output ?? start, rendition)
-        let (statements, notes) = rendition.save.metadata.texts.filled(
-            fields(rendition: rendition, scale: scale), on: output.size)
+        let fields = fields(rendition: rendition, scale: scale)
+        let (statements, notes) = rendition.save.metadata.texts.filled(fields, on: output.size)
+        var rendition = rendition
+        rendition.save = rendition.save.filled(fields, on: output.size)
         let stages = places(rendition.stages, rendition: index).map { ($0.path, $0.use.canonical) }
         return RenditionPlan(
             rendition: rendition, index: index, scale: scale, steps: steps, stages: stages, output: output,
@@ -262,6 +264,9 @@ package struct Planner: Sendable {
             let message =
                 "'\(rendition.name)' would be \(drawn.size) pixels; \(format.rawValue) holds up to \(format.maximumSide) a side"
             throw PlanFailure(.tooLargeForFormat, stage: "save", message)
+        }
+        if let refusal = rendition.save.encoding.refusal(of: drawn.size) {
+            throw PlanFailure(.tooLargeForFormat, stage: "save", "'\(rendition.name)' \(refusal)")
         }
         if rendition.layout == .freedesktop, let most = Layout.longestSide(in: rendition.name), longest > most,
             drawn.certainty == .exact

@@ -14,7 +14,7 @@ package struct OutputFormat: ParameterWord, Codable, Hashable {
 
 extension OutputFormat {
     /// Every format, in the order in which the documentation and messages name them.
-    package static let allCases: [OutputFormat] = [jpeg, png, webp, avif, tiff, gif, jxl]
+    package static let allCases: [OutputFormat] = [jpeg, png, webp, avif, tiff, gif, jxl, ico, tiles]
 
     /// The formats whose `quality` alone decides how good a picture is.
     package static let ratedByQuality = allCases.filter { $0.declaration.isRatedByQuality }
@@ -42,8 +42,8 @@ extension OutputFormat {
     /// `{ext}` in names.
     package var fileExtension: String { declaration.fileExtension }
 
-    /// The same format as a source, for reading a result back.
-    package var asSource: SourceFormat { declaration.sourceFormat }
+    /// The same format as a source; nil if nothing here reads it.
+    package var asSource: SourceFormat? { declaration.sourceFormat }
 
     /// The problem, and its remedy, if pictures cannot be saved in this format.
     package var missingEncoder: String {

@@ -8,8 +8,14 @@ package protocol OutputFormatDeclaration: ParameterGroup {
     static var otherNames: [String] { get }
     /// `{ext}` in names.
     static var fileExtension: String { get }
-    /// The format that its files are recognized as.
-    static var sourceFormat: SourceFormat { get }
+    /// The format that its files are read as; nil if nothing here reads them.
+    static var sourceFormat: SourceFormat? { get }
+    static var mediaType: String { get }
+    /// Whether a file begins as those of the format do.
+    static func recognizes(_ file: ByteSource) -> Bool
+    /// Width and height by the header of a file; nil if that does not say.
+    /// - Parameter said: the size that the worker says it has.
+    func size(in file: ByteSource, said: PixelSize) -> (width: Int, height: Int)?
     static var isShownByBrowsers: Bool { get }
 
     static var colorModels: Set<ColourModel> { get }
@@ -35,6 +41,12 @@ package protocol OutputFormatDeclaration: ParameterGroup {
 
     /// Whether its files have an alpha channel with these options.
     var holdsAlpha: Bool { get }
+    /// The texts among its options.
+    var texts: [TextTemplate] { get }
+    /// The same with the fields in these filled in.
+    func filled(_ fields: TextFields, on size: PixelSize) -> Self
+    /// Why a picture of this size cannot be saved, as a sentence about it goes on; nil if it can.
+    func refusal(of size: PixelSize) -> String?
     /// The depth in which a drawn picture is handed to the encoder.
     func depth(of drawn: BitDepth) -> BitDepth
     /// Whether the encoder's losses hide what a decode at reduced size loses.
@@ -53,6 +65,16 @@ extension OutputFormatDeclaration {
     package static var format: OutputFormat { OutputFormat(self) }
 
     package static var otherNames: [String] { [] }
+    package static var mediaType: String { sourceFormat?.declaration.mediaType ?? "image/\(name)" }
+    package static func recognizes(_ file: ByteSource) -> Bool {
+        sourceFormat.map { guessFormat(file.read(0, 4096)) == .readable($0) } ?? false
+    }
+    package func size(in file: ByteSource, said: PixelSize) -> (width: Int, height: Int)? {
+        Self.sourceFormat.flatMap { headerSize(of: $0, in: file) }
+    }
+    package var texts: [TextTemplate] { [] }
+    package func filled(_ fields: TextFields, on size: PixelSize) -> Self { self }
+    package func refusal(of size: PixelSize) -> String? { nil }
     package static var fileExtension: String { name }
     package static var isShownByBrowsers: Bool { true }
     package static var colorModels: Set<ColourModel> { [.grey, .rgb] }

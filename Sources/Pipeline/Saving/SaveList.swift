@@ -110,7 +110,7 @@ struct SameFormatGroup: ParameterGroup {
             "format", "That of the source; HEIC becomes JPEG, or PNG if it has an alpha channel.")
         let _: Int? = p.optional(
             "quality", in: 1...100,
-            "How good the picture is, if it is \(alternatives(OutputFormat.ratedByQuality.map(\.asSource.title))); default: the format's own."
+            "How good the picture is, if it is \(alternatives(OutputFormat.ratedByQuality.compactMap(\.asSource?.title))); default: the format's own."
         )
         _ = CommonSaveOptions(&p)
     }

@@ -3,7 +3,7 @@
 /// How a rendition is saved.
 package struct SaveSettings: Sendable {
     /// The format with its own options.
-    package let encoding: any OutputFormatDeclaration
+    package private(set) var encoding: any OutputFormatDeclaration
     /// The color that a format without alpha draws the picture on.
     package let background: Color
     package let metadata: MetadataPolicy
@@ -17,6 +17,16 @@ package struct SaveSettings: Sendable {
     /// The target that the quality is searched for; nil if it is given, or the format has none.
     package var target: QualityTarget? { (encoding as? any RatedOutput)?.rating.target }
 
+    /// The texts among its options.
+    var texts: [TextTemplate] { metadata.texts.all + encoding.texts }
+
+    /// The same with the fields in the format's texts filled in.
+    func filled(_ fields: TextFields, on size: PixelSize) -> SaveSettings {
+        var filled = self
+        filled.encoding = encoding.filled(fields, on: size)
+        return filled
+    }
+
     /// Whether a still is wanted in memory as a whole.
     func takesWhole(_ picture: PictureInfo) -> Bool {
         target != nil || !placeholders.isEmpty || encoding.takesWhole(picture)
@@ -27,15 +37,17 @@ package struct SaveSettings: Sendable {
         let encoder = encoding.memory(saving: picture)
         guard let target else { return encoder }
         // The best file so far is kept, and each is read again to be compared.
-        let isRead = target.leastSimilarity != nil
-        let reader = isRead ? sourceFacts(of: picture).decoderBytes(shrink: 1, to: picture.size) + picture.bytes : 0
+        let written = target.leastSimilarity.flatMap { _ in sourceFacts(of: picture) }
+        let reader = written.map { $0.decoderBytes(shrink: 1, to: picture.size) + picture.bytes } ?? 0
         return saturating(max(encoder, reader), picture.bytes)
     }
 
-    private func sourceFacts(of picture: PictureInfo) -> SourceFacts {
-        SourceFacts(
-            format: format.declaration.sourceFormat, size: picture.size, frames: picture.frames,
-            hasAlpha: picture.hasAlpha, colour: picture.colour, depth: picture.depth)
+    private func sourceFacts(of picture: PictureInfo) -> SourceFacts? {
+        format.asSource.map { format in
+            SourceFacts(
+                format: format, size: picture.size, frames: picture.frames, hasAlpha: picture.hasAlpha,
+                colour: picture.colour, depth: picture.depth)
+        }
     }
 
     /// Seconds for a megapixel, on a slow machine.

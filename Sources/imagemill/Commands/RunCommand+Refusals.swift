@@ -99,7 +99,7 @@ extension RunCommand {
     func refusePictureName(
         _ outbox: BytePath, _ roots: [BytePath], _ found: FoundSources, _ pipeline: LoadedPipeline
     ) throws {
-        let endings = OutputFormat.allCases.flatMap(\.asSource.fileExtensions)
+        let endings = OutputFormat.allCases.flatMap { $0.asSource?.fileExtensions ?? [$0.fileExtension] }
         guard endings.contains(SourceName(outbox).fileExtension), FileSystem.isAbsent(outbox),
             roots.count == 1, found.sources.count == 1, let root = roots.first, let source = found.sources.first,
             source.members != nil || (try? FileSystem.status(root))??.kind != .directory

@@ -161,7 +161,7 @@ extension Activity.Result {
         let renditions = report.renditions.prefix(Activity.mostRenditions).map {
             Activity.Rendition(
                 path: $0.path,
-                type: $0.format.declaration.isShownByBrowsers ? $0.format.asSource.declaration.mediaType : nil,
+                type: $0.format.declaration.isShownByBrowsers ? $0.format.declaration.mediaType : nil,
                 bytes: $0.bytes, size: $0.size, isAnimated: $0.frames > 1)
         }
         let pictures = renditions.indices.filter {

@@ -69,7 +69,7 @@ struct ManifestPage {
         guard let last = Self.usual.firstFound({ format in shown.first { $0.format == format } }) else { return nil }
         let better = shown.filter { $0.format != last.format }.sorted { Self.isBetter($0.format, $1.format) }
         let sources = better.map { format in
-            let type = format.format.asSource.declaration.mediaType
+            let type = format.format.declaration.mediaType
             return "  <source type=\"\(type)\" \(candidates(format))>\n"
         }
         // Whoever knows no candidates takes the largest; pictures for denser screens have the size of the first.

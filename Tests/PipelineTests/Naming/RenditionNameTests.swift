@@ -149,7 +149,7 @@ struct RenditionNameTests {
         let hash = String(repeating: "0123456789abcdef", count: 4)
         let facts = NamingFacts(
             source: SourceName(source), hash: hash, date: "2026:11:20 23:30:05", keepsTree: keepsTree)
-        let rendition = RenditionFacts(name: "web", scale: scale, format: .png, size: PixelSize(30, 20))
+        let rendition = RenditionFacts(name: "web", scale: scale, fileExtension: "png", size: PixelSize(30, 20))
         return try NameTemplate(template).name(of: rendition, for: facts, version: version)
     }
 

@@ -1,7 +1,7 @@
 /// AVIF: its options, and what it can hold.
 package struct AVIFOutput: RatedOutput {
     package static let name = "avif"
-    package static let sourceFormat = SourceFormat.avif
+    package static let sourceFormat: SourceFormat? = .avif
     package static let longestSide = 16_384
     package static let metadata: Set<MetadataBlock> = [.exif, .xmp]
     package static let separateEncoder: SeparateEncoder? = SeparateEncoder(

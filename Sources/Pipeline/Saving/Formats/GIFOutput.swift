@@ -1,7 +1,7 @@
 /// GIF: its options, and what it can hold.
 package struct GIFOutput: OutputFormatDeclaration {
     package static let name = "gif"
-    package static let sourceFormat = SourceFormat.gif
+    package static let sourceFormat: SourceFormat? = .gif
     package static let longestSide = 65_535
     /// Browsers play frames of less at 100 ms.
     package static let animation: AnimationLimits? = AnimationLimits(shortestFrame: 20, unit: 10)

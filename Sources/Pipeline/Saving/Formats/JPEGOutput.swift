@@ -3,7 +3,7 @@ package struct JPEGOutput: RatedOutput {
     package static let name = "jpeg"
     package static let otherNames = ["jpg"]
     package static let fileExtension = "jpg"
-    package static let sourceFormat = SourceFormat.jpeg
+    package static let sourceFormat: SourceFormat? = .jpeg
     package static let colorModels: Set<ColourModel> = [.grey, .rgb, .cmyk]
     /// The format counts up to 65,535, libjpeg a little less.
     package static let longestSide = 65_500

@@ -1,7 +1,7 @@
 /// JPEG XL: its options, and what it can hold.
 package struct JPEGXLOutput: RatedOutput {
     package static let name = "jxl"
-    package static let sourceFormat = SourceFormat.jxl
+    package static let sourceFormat: SourceFormat? = .jxl
     package static let isShownByBrowsers = false
     /// libvips 8.14 writes none.
     package static let metadata: Set<MetadataBlock> = []

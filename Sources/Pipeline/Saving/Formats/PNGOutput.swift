@@ -1,7 +1,7 @@
 /// PNG: its options, and what it can hold.
 package struct PNGOutput: OutputFormatDeclaration {
     package static let name = "png"
-    package static let sourceFormat = SourceFormat.png
+    package static let sourceFormat: SourceFormat? = .png
     package static let metadata: Set<MetadataBlock> = [.exif, .xmp]
     package static let keepsTexts = true
 

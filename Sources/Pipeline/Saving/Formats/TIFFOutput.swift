@@ -3,7 +3,7 @@ package struct TIFFOutput: OutputFormatDeclaration {
     package static let name = "tiff"
     package static let otherNames = ["tif"]
     package static let fileExtension = "tif"
-    package static let sourceFormat = SourceFormat.tiff
+    package static let sourceFormat: SourceFormat? = .tiff
     package static let isShownByBrowsers = false
     package static let colorModels = Set(ColourModel.allCases)
     /// libvips would write a quarter of IPTC.

@@ -1,7 +1,7 @@
 /// WebP: its options, and what it can hold.
 package struct WebPOutput: RatedOutput {
     package static let name = "webp"
-    package static let sourceFormat = SourceFormat.webp
+    package static let sourceFormat: SourceFormat? = .webp
     package static let longestSide = 16_383
     package static let animation: AnimationLimits? = AnimationLimits()
     package static let metadata: Set<MetadataBlock> = [.exif, .xmp]

@@ -1,0 +1,153 @@
+// The tiles of a picture at every size, by the layouts that viewers know. Pure: the worker makes what is listed here, and
+// the supervisor finds nothing else in the archive.
+
+/// A picture cut into tiles, at its own size, at half of it, a quarter and so on.
+package struct TilePyramid: Sendable {
+    /// How the files are named, and described.
+    package enum Layout: String, ParameterWord {
+        /// Microsoft's Deep Zoom: `image.dzi` and `image_files/LEVEL/COLUMN_ROW.jpg`.
+        case deepzoom
+        /// IIIF Image API 3, level 0: `info.json` and `REGION/SIZE/0/default.jpg`.
+        case iiif
+        /// `ZOOM/COLUMN/ROW.jpg`, as maps are; each tile is whole, the last ones with an empty margin.
+        case xyz
+    }
+
+    /// One size of the picture.
+    package struct Level: Sendable {
+        /// How many pixels of the picture, along a side, one of its own stands for.
+        let factor: Int
+        package let size: PixelSize
+        /// From the smallest, 0.
+        let number: Int
+        package let tiles: [Tile]
+    }
+
+    package struct Tile: Sendable {
+        package let name: String
+        /// In pixels of the level, with the overlap.
+        package let area: (x: Int, y: Int, size: PixelSize)
+    }
+
+    package enum Description: Sendable {
+        case xml(String)
+        case json(JSONValue)
+    }
+
+    private let layout: Layout
+    private let size: PixelSize
+    private let side: Int
+    private let overlap: Int
+    private let format: OutputFormat
+    /// The picture itself first.
+    package let levels: [Level]
+
+    /// - Parameters:
+    ///   - side: of a tile, in pixels.
+    ///   - overlap: pixels that a tile has of each neighbor.
+    init(_ layout: Layout, of size: PixelSize, side: Int, overlap: Int, format: OutputFormat) {
+        (self.layout, self.size, self.side, self.overlap) = (layout, size, side, overlap)
+        self.format = format
+        var sizes = [size]
+        // Deep Zoom goes down to one pixel, the others to one tile.
+        let smallest = layout == .deepzoom ? 1 : side
+        while let last = sizes.last, max(last.width, last.height) > smallest {
+            sizes.append(PixelSize((last.width + 1) / 2, (last.height + 1) / 2))
+        }
+        let count = sizes.count
+        levels = sizes.enumerated().map { place, level in
+            let (factor, number) = (1 << place, count - 1 - place)
+            let tiles = (0..<Self.parts(level.height, side)).flatMap { row in
+                (0..<Self.parts(level.width, side)).map { column in
+                    let (left, top) = (max(0, column * side - overlap), max(0, row * side - overlap))
+                    let right = min(level.width, (column + 1) * side + overlap)
+                    let bottom = min(level.height, (row + 1) * side + overlap)
+                    let area = (x: left, y: top, size: PixelSize(right - left, bottom - top))
+                    let name = Self.name(
+                        layout, level: number, factor: factor, column, row, area.size, of: size, side: side)
+                    return Tile(name: "\(name).\(format.fileExtension)", area: area)
+                }
+            }
+            return Level(factor: factor, size: level, number: number, tiles: tiles)
+        }
+    }
+
+    /// How many tiles the pyramid of a picture has.
+    static func count(of size: PixelSize, side: Int) -> Int {
+        var (size, count) = (size, 0)
+        while true {
+            count = saturating(count, parts(size.width, side) * parts(size.height, side))
+            if max(size.width, size.height) == 1 { return count }
+            size = PixelSize((size.width + 1) / 2, (size.height + 1) / 2)
+        }
+    }
+
+    private static func parts(_ length: Int, _ side: Int) -> Int { (length + side - 1) / side }
+
+    /// The path of a tile, without its extension.
+    private static func name(
+        _ layout: Layout, level: Int, factor: Int, _ column: Int, _ row: Int, _ tile: PixelSize, of size: PixelSize,
+        side: Int
+    ) -> String {
+        switch layout {
+        case .deepzoom: return "image_files/\(level)/\(column)_\(row)"
+        case .xyz: return "\(level)/\(column)/\(row)"
+        case .iiif:
+            let (x, y) = (column * side * factor, row * side * factor)
+            let (width, height) = (min(side * factor, size.width - x), min(side * factor, size.height - y))
+            let isWhole = x == 0 && y == 0 && width == size.width && height == size.height
+            // The canonical forms, which viewers ask for.
+            let region = isWhole ? "full" : "\(x),\(y),\(width),\(height)"
+            let scaled = isWhole && factor == 1 ? "max" : "\(tile.width),\(tile.height)"
+            return "\(region)/\(scaled)/0/default"
+        }
+    }
+
+    /// Tiles of a map are whole.
+    package var isPadded: Bool { layout == .xyz }
+    package var tileSize: PixelSize { PixelSize(side, side) }
+
+    /// The file that says how the others are to be read; nil for a layout that has none.
+    /// - Parameter id: the address of the folder, for IIIF.
+    package func description(id: String) -> (name: String, content: Description)? {
+        switch layout {
+        case .xyz: return nil
+        case .deepzoom:
+            let text = """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <Image xmlns="http://schemas.microsoft.com/deepzoom/2008" Format="\(format.fileExtension)" Overlap="\(overlap)" TileSize="\(side)">
+                  <Size Width="\(size.width)" Height="\(size.height)"/>
+                </Image>
+
+                """
+            return ("image.dzi", .xml(text))
+        case .iiif: return ("info.json", .json(information(id: id)))
+        }
+    }
+
+    private func information(id: String) -> JSONValue {
+        let whole = levels.last.map(\.size) ?? size
+        var members: [String: JSONValue] = [
+            "@context": "http://iiif.io/api/image/3/context.json", "id": .string(id), "type": "ImageService3",
+            "protocol": "http://iiif.io/api/image", "profile": "level0", "width": .int(size.width),
+            "height": .int(size.height),
+            "sizes": [["width": .int(whole.width), "height": .int(whole.height)]],
+            "tiles": [
+                [
+                    "width": .int(side), "height": .int(side),
+                    "scaleFactors": .array(levels.map { .int($0.factor) }),
+                ]
+            ],
+        ]
+        if format != .jpeg {
+            members["preferredFormats"] = [.string(format.fileExtension)]
+            members["extraFormats"] = [.string(format.fileExtension)]
+        }
+        return .object(members)
+    }
+
+    /// The names of all files in their order: the description, then the tiles of each level.
+    package func names() -> [String] {
+        (description(id: "").map { [$0.name] } ?? []) + levels.flatMap(\.tiles).map(\.name)
+    }
+}

@@ -1,0 +1,22 @@
+import Pipeline
+import System
+import Vips
+
+extension ICOOutput: OutputEncoder {
+    func operation(for picture: PictureInfo) -> (name: String, options: [(String, Argument)]) {
+        ("pngsave_target", [("compression", 9)])
+    }
+
+    func save(_ image: Image, as planned: PictureInfo, to output: OpenFile, strip: Bool) throws {
+        let colored = try image.colourspace(.srgb)
+        let whole = try (colored.hasAlpha ? colored : colored.bandjoin(constants: [255])).inMemory()
+        let longest = max(whole.width, whole.height)
+        let smaller = try sides.filter { $0 < longest }.map { try whole.thumbnail(side: $0) }
+        let pictures = try (smaller + [whole]).map { picture in
+            let target = try Target()
+            try saveByLibvips(picture, as: planned, to: target, strip: true)
+            return (size: PixelSize(picture.width, picture.height), png: target.bytes)
+        }
+        try output.append(Self.file(pictures), for: BytePath("icon"))
+    }
+}

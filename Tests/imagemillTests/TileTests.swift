@@ -1,0 +1,159 @@
+// Tiled TIFF, pyramids, and archives of tiles.
+import Foundation
+import TestSupport
+import Testing
+import Vips
+
+@testable import System
+
+@Suite struct TileTests {
+    private func made(_ save: String, width: Int = 700, height: Int = 500, alpha: Bool = false) async throws
+        -> CommandRunner
+    {
+        let runner = try CommandRunner()
+        let bands = alpha ? 4 : 3
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.make(width: width, height: height, bands: bands) { x, y in
+                [UInt8((x * 3 + y) % 256), UInt8(y % 256), UInt8((x / 40 + y / 40) % 2 * 200)]
+                    + (alpha ? [UInt8(min(255, x))] : [])
+            }
+        }
+        try runner.folder.write("renditions: { a: { save: \(save), file: \"a.{ext}\" } }\n", to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        return runner
+    }
+
+    private func pages(_ runner: CommandRunner) async throws -> [[Int]] {
+        try await inVipsTurn {
+            let path = runner.folder.path("out/a.tif")
+            let first = try Operation("tiffload", [("filename", .string(path))]).image()
+            return try (0..<first.pages).map { page in
+                let image = try Operation("tiffload", [("filename", .string(path)), ("page", .int(page))]).image()
+                return [image.width, image.height]
+            }
+        }
+    }
+
+    @Test(arguments: ["lzw", "jpeg", "none"])
+    func `a pyramid has the picture at half its size, a quarter and so on, in tiles`(compression: String) async throws {
+        let runner = try await made("{ format: tiff, pyramid: true, tile: 128, compression: \(compression) }")
+        #expect(try await pages(runner) == [[700, 500], [350, 250], [175, 125], [87, 62]])
+        let info = try await runner.shell("tiffinfo out/a.tif 2>/dev/null || true")
+        if !info.output.isEmpty {
+            #expect(info.output.matches(of: /Tile Width: 128 Tile Length: 128/).count == 4, "\(info.output)")
+        }
+        let again = try await runner.run("run", "--resize", "100x", "--format", "png", "out/a.tif", "-o", "small")
+        #expect(again.exit == 0, "\(again.errors)")
+    }
+
+    @Test func `tiles without a pyramid, and what they cannot be`() async throws {
+        #expect(try await pages(made("{ format: tiff, tile: 64 }")) == [[700, 500]])
+        let runner = try CommandRunner()
+        for (save, words) in [
+            ("{ format: tiff, tile: 100 }", "'tile' takes a multiple of 16, found 100"),
+            ("{ format: tiles, layout: iiif }", "'layout: iiif' needs 'id'"),
+            ("{ format: tiles, overlap: 1, layout: xyz }", "'overlap' needs 'layout: deepzoom'"),
+            ("{ format: tiles, id: \"https://example.org/a\" }", "'id' needs 'layout: iiif'"),
+            ("{ format: tiles, layout: iiif, id: here }", "expected an address such as"),
+        ] {
+            try runner.folder.write("renditions: { a: { save: \(save) } }\n", to: "p.yaml")
+            let result = try await runner.run("check", "p.yaml")
+            #expect(result.exit != 0 && result.errors.contains(words), "\(result.errors)")
+        }
+    }
+
+    /// An archive's files by somebody else's program.
+    private func unpacked(_ runner: CommandRunner) async throws -> [String] {
+        let script =
+            "import zipfile; archive = zipfile.ZipFile('out/a.zip'); assert archive.testzip() is None; archive.extractall('tiles')"
+        let result = try await runner.shell("python3 -c \"\(script)\"")
+        #expect(result.exit == 0, "\(result.errors)")
+        return runner.files(in: "tiles")
+    }
+
+    private func pixels(_ path: String, _ runner: CommandRunner, area: [Int]? = nil) throws -> [UInt8] {
+        let image = try Operation("pngload", [("filename", .string(runner.folder.path(path)))]).image()
+        guard let area else { return try image.pixels() }
+        return try image.extractArea(left: area[0], top: area[1], width: area[2], height: area[3]).pixels()
+    }
+
+    @Test(arguments: [0, 2], [false, true])
+    func `the tiles of Deep Zoom are cuts of the picture`(overlap: Int, alpha: Bool) async throws {
+        let runner = try await made("{ format: tiles, tile-format: png, overlap: \(overlap) }", alpha: alpha)
+        let files = try await unpacked(runner)
+        let description = String(decoding: try runner.bytes("tiles/image.dzi"), as: UTF8.self)
+        #expect(
+            description.contains("Overlap=\"\(overlap)\" TileSize=\"256\"")
+                && description.contains("Width=\"700\" Height=\"500\""))
+        // Levels 0 to 10, of 1 to 700 pixels.
+        #expect(files.count(where: { $0.hasPrefix("image_files/10/") }) == 6)
+        #expect(files.filter { $0.hasPrefix("image_files/0/") } == ["image_files/0/0_0.png"])
+        try await inVipsTurn {
+            for column in 0..<3 {
+                for row in 0..<2 {
+                    let (left, top) = (max(0, column * 256 - overlap), max(0, row * 256 - overlap))
+                    let (right, bottom) = (min(700, (column + 1) * 256 + overlap), min(500, (row + 1) * 256 + overlap))
+                    let tile = try pixels("tiles/image_files/10/\(column)_\(row).png", runner)
+                    #expect(try tile == pixels("in/a.png", runner, area: [left, top, right - left, bottom - top]))
+                }
+            }
+            // Half the size, by an independent way of scaling.
+            let whole = try Operation("pngload", [("filename", .string(runner.folder.path("in/a.png")))]).image()
+            let small = try Operation(
+                "thumbnail_image",
+                [("in", .image(whole)), ("width", .int(350)), ("height", .int(250)), ("size", "force")]
+            ).image().extractArea(left: 0, top: 0, width: 200, height: 200)
+            let tile = try Operation(
+                "pngload", [("filename", .string(runner.folder.path("tiles/image_files/9/0_0.png")))]
+            ).image().extractArea(left: 0, top: 0, width: 200, height: 200)
+            let differences = zip(try small.pixels(), try tile.pixels()).map { abs(Int($0) - Int($1)) }
+            #expect((differences.max() ?? 255) <= (alpha ? 40 : 3), "\(differences.max() ?? 0)")
+        }
+    }
+
+    @Test func `the tiles of IIIF have the names that viewers ask for, and its information is complete`() async throws {
+        let runner = try await made(
+            "{ format: tiles, layout: iiif, id: \"https://example.org/iiif/{stem}\", tile-format: png, tile: 256 }")
+        let files = try await unpacked(runner)
+        let information = try #require(
+            try JSONSerialization.jsonObject(with: Data(runner.bytes("tiles/info.json"))) as? [String: Any])
+        #expect(
+            information["id"] as? String == "https://example.org/iiif/a"
+                && information["profile"] as? String == "level0")
+        #expect(information["width"] as? Int == 700 && information["height"] as? Int == 500)
+        let tiles = try #require((information["tiles"] as? [[String: Any]])?.first)
+        let factors = try #require(tiles["scaleFactors"] as? [Int])
+        #expect(factors == [1, 2, 4])
+        // As the specification counts them: https://iiif.io/api/image/3.0/implementation/
+        var expected: Set<String> = ["info.json"]
+        for factor in factors {
+            for y in stride(from: 0, to: 500, by: 256 * factor) {
+                for x in stride(from: 0, to: 700, by: 256 * factor) {
+                    let (width, height) = (min(256 * factor, 700 - x), min(256 * factor, 500 - y))
+                    let isWhole = width == 700 && height == 500
+                    let region = isWhole ? "full" : "\(x),\(y),\(width),\(height)"
+                    let size = "\((width + factor - 1) / factor),\((height + factor - 1) / factor)"
+                    expected.insert("\(region)/\(size)/0/default.png")
+                }
+            }
+        }
+        #expect(Set(files) == expected)
+        try await inVipsTurn {
+            #expect(
+                try pixels("tiles/256,256,256,244/256,244/0/default.png", runner)
+                    == pixels("in/a.png", runner, area: [256, 256, 256, 244]))
+        }
+    }
+
+    @Test func `the tiles of a map are whole, and the same archive is made each time`() async throws {
+        let runner = try await made("{ format: tiles, layout: xyz, tile-format: webp, tile: 128 }")
+        let archive = try runner.bytes("out/a.zip")
+        let files = try await unpacked(runner)
+        // 700 → 350 → 175 → 88 pixels.
+        #expect(files.count(where: { $0.hasPrefix("3/") }) == 6 * 4 && files.contains("0/0/0.webp"))
+        for name in files { #expect(try await runner.size(of: "tiles/" + name) == [128, 128]) }
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--force").exit == 0)
+        #expect(try runner.bytes("out/a.zip") == archive)
+    }
+}

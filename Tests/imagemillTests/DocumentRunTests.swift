@@ -115,7 +115,7 @@ import Testing
         try await drop.until("out/a.webp", "out/a.about.json")
         #expect(try await drop.stop(watch).exit == 0)
         let text = String(decoding: try drop.runner.bytes("out/a.about.json"), as: UTF8.self)
-        #expect(text.contains("\"file\": \"a.webp\""))
+        #expect(text.contains("\"file\" : \"a.webp\""))
     }
 
     @Test(arguments: [

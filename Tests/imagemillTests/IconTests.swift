@@ -43,7 +43,8 @@ import Testing
 
     @Test func `one that is too large fails, and sizes that cannot be are a mistake`() async throws {
         let (runner, result) = try await made("{ format: ico }", width: 300, height: 300)
-        #expect(result.exit == 2 && (try runner.report().sources.first?.error?.code) == "too-large-for-format")
+        let code = try runner.report().sources.first?.error?.code
+        #expect(result.exit == 2 && code == "too-large-for-format")
         let (_, mistake) = try await made("{ format: ico, sizes: [512] }", width: 30, height: 30)
         #expect(mistake.exit != 0 && mistake.errors.contains("at most 256 a side"), "\(mistake.errors)")
     }

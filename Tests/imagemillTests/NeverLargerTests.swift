@@ -17,23 +17,19 @@ import Vips
         return runner
     }
 
-    private func small(_ kind: SamplePicture, _ options: [(String, Argument)] = []) async throws -> [UInt8] {
-        try await inVipsTurn {
-            let folder = try TemporaryFolder()
-            let own: [(String, Argument)] =
-                switch kind {
-                case .jpeg: [("Q", 20), ("optimize_coding", true), ("strip", true)]
-                case .webp: [("Q", 5), ("effort", 6), ("strip", true)]
-                case .png: [("palette", true), ("colours", 8), ("effort", 10), ("strip", true)]
-                default: []
-                }
-            let picture = try TestPicture.make(width: 64, height: 48) { x, y in
-                [UInt8(x / 16 * 60), UInt8(y / 16 * 60), UInt8((x / 8 + y / 8) % 2 * 200)]
-            }
-            let path = try TestPicture.save(
-                picture, as: "\(kind.rawValue)save_target", own + options, to: folder.path("picture"))
-            return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        }
+    /// A picture of this program with few bytes.
+    private func small(_ kind: SamplePicture) async throws -> [UInt8] {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            try await SamplePicture.png.encode(
+                TestPicture.make(width: 64, height: 48) { x, y in
+                    [UInt8(x / 16 * 60), UInt8(y / 16 * 60), UInt8((x / 8 + y / 8) % 2 * 200)]
+                }), to: "in/a.png")
+        let options = kind == .png ? "palette: true, colors: 4, compression: 9" : "quality: 5"
+        try runner.folder.write(
+            "renditions: { a: { save: { format: \(kind.rawValue), \(options) } } }\n", to: "p.yaml")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        return try runner.bytes("out/a.\(kind.fileExtension)")
     }
 
     private func isKept(_ runner: CommandRunner, _ kind: SamplePicture, _ options: String...) async throws -> Bool {
@@ -60,7 +56,8 @@ import Vips
     }
 
     @Test func `a rendition that is smaller than its source is taken`() async throws {
-        let runner = try await runner(.jpeg, save: ", quality: 3")
+        let runner = try await runner(.jpeg, save: ", quality: 20")
+        try runner.folder.write(try await SamplePicture.noise(width: 300, height: 200), to: "in/a.jpg")
         #expect(try await !isKept(runner, .jpeg))
     }
 
@@ -97,7 +94,13 @@ import Vips
     }
 
     @Test func `a profile that is converted makes a rendition; one that is kept does not`() async throws {
-        let bytes = try await small(.jpeg, [("profile", "p3"), ("strip", false)])
+        let bytes = try await inVipsTurn {
+            let folder = try TemporaryFolder()
+            let picture = try TestPicture.solid([200, 30, 60], width: 64, height: 48)
+            let path = try TestPicture.save(
+                picture, as: "jpegsave_target", [("Q", 5), ("profile", "p3")], to: folder.path("picture"))
+            return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        }
         for keeps in [false, true] {
             let runner = try await runner(
                 .jpeg, save: ", quality: 95, metadata: keep", head: keeps ? "profile: keep" : "")

@@ -36,7 +36,9 @@ import Testing
         let simple = [
             "web-photos", "product-shots", "press", "thumbnails", "app-assets", "watermark", "corner-badge", "buttons",
         ]
-        let others = ["full-page-capture", "animation", "contact-sheet", "desktop-thumbnails", "asset-catalog", "android", "favicon",
+        let others = [
+            "full-page-capture", "animation", "contact-sheet", "desktop-thumbnails", "asset-catalog", "android",
+            "favicon",
         ]
         let names = (simple + others).map { "pipelines/\($0).yaml" }
         #expect(Set(names).isSubset(of: Checkout.files(below: "pipelines", extension: "yaml")))

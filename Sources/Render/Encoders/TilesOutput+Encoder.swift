@@ -53,7 +53,9 @@ extension Image {
     fileprivate func halved(to size: PixelSize) throws -> Image {
         guard hasAlpha else { return try resize(width: size.width, height: size.height).inMemory() }
         let format = format
-        return try premultiply().resize(width: size.width, height: size.height).unpremultiply(maximumAlpha: 255).cast(format).inMemory()
+        return try premultiply().resize(width: size.width, height: size.height).unpremultiply(maximumAlpha: 255).cast(
+            format
+        ).inMemory()
     }
 }
 

@@ -116,6 +116,11 @@ int clinux_rename_no_replace(int old_directory, const char *old_name, int new_di
     return renameat2(old_directory, old_name, new_directory, new_name, RENAME_NOREPLACE);
 }
 
+int clinux_exchange(int first_directory, const char *first_name, int second_directory, const char *second_name)
+{
+    return renameat2(first_directory, first_name, second_directory, second_name, RENAME_EXCHANGE);
+}
+
 uint32_t clinux_file_system_type(int descriptor)
 {
     struct statfs status;

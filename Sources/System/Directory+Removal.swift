@@ -106,11 +106,21 @@ extension Directory {
         while let name = try names.next() {
             guard name.starts(with: prefix.utf8), !name.starts(with: exception.utf8) else { continue }
             do throws(SystemError) {
-                try remove(BytePath(name))
+                try removeWhatever(BytePath(name))
             } catch {
                 if !error.isAbsence { failure = failure ?? error }
             }
         }
         if let failure { throw failure }
+    }
+
+    /// Removes a file, or a folder with all that is in it.
+    func removeWhatever(_ name: BytePath) throws(SystemError) {
+        do throws(SystemError) {
+            try remove(name)
+        } catch {
+            guard error.code == EISDIR else { throw error }
+            try removeTree(name)
+        }
     }
 }

@@ -132,6 +132,19 @@ package struct Directory: Sendable {
         }
     }
 
+    /// Gives two names what the other one has, at once.
+    /// - Returns: false if the file system cannot do that.
+    package func exchange(_ name: BytePath, with folder: Directory, _ otherName: BytePath, calls: NameCalls = .system)
+        throws(SystemError) -> Bool
+    {
+        let (from, to) = (file.descriptor, folder.file.descriptor)
+        if withPath(name, { one in withPath(otherName) { other in calls.exchange(from, one, to, other) } }) == 0 {
+            return true
+        }
+        if [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) { return false }
+        throw trouble(moving: name, to: folder, as: otherName)
+    }
+
     /// Moves something to another folder. Never replaces anything: EEXIST if the new name is taken.
     ///
     /// The old name must be in a folder in which nobody else removes it: if it is gone after the new one was made, this

@@ -6,7 +6,7 @@ import Synchronization
 /// A step of claiming, rendering, publishing or recovering; a crash right after it must do no harm.
 package enum FaultPoint: CaseIterable, Sendable {
     case afterClaimRecord, afterClaimRename, afterAttemptRecord, afterSnapshot
-    case afterWorkerStart, afterDecode, afterTargetWrite, afterTargetSync
+    case afterWorkerStart, afterDecode, afterTargetWrite, afterUnpack, afterTargetSync
     case afterNamesRecord, afterReportWrite, afterContentsRecord, betweenRenames, afterLastRename, afterReportRename
     case afterOutcomeRecord, afterFailureNote, beforeSourceCommit, afterSourceCommit, afterFolderSync, afterFinishRecord
     case betweenSourceAndSidecar, afterJournalLine

@@ -20,7 +20,7 @@ package enum Leftovers {
     private static let mostAttempts = 60
     private static let names = Mutex<[Name]>([])
 
-    /// Removes a file, now or as soon as that is possible.
+    /// Removes a file, or a folder with all that is in it, now or as soon as that is possible.
     package static func remove(_ name: BytePath, in folder: Directory) { remove(Name(name: name, folder: folder)) }
 
     /// Gives a file its former name again, now or as soon as that is possible. It is removed if something else has that
@@ -43,7 +43,7 @@ package enum Leftovers {
             if let former = name.former {
                 try giveBack(name.name, as: former, in: name.folder)
             } else {
-                try name.folder.remove(name.name)
+                try name.folder.removeWhatever(name.name)
             }
         } catch {
             guard !error.isAbsence, name.attempts < mostAttempts else { return }
@@ -58,7 +58,7 @@ package enum Leftovers {
             try folder.move(name, to: folder, as: former)
         } catch {
             guard error.code == EEXIST else { throw error }
-            try folder.remove(name)
+            try folder.removeWhatever(name)
         }
     }
 }

@@ -9,6 +9,7 @@ package struct NameCalls: Sendable {
         @Sendable (_ from: CInt, _ name: UnsafePointer<CChar>, _ to: CInt, _ newName: UnsafePointer<CChar>) -> CInt
 
     var renameNoReplace: Move = { clinux_rename_no_replace($0, $1, $2, $3) }
+    var exchange: Move = { clinux_exchange($0, $1, $2, $3) }
     package var rename: Move = { renameat($0, $1, $2, $3) }
     package var link: Move = { linkat($0, $1, $2, $3, 0) }
     package var unlink: @Sendable (_ folder: CInt, _ name: UnsafePointer<CChar>) -> CInt = { unlinkat($0, $1, 0) }

@@ -22,6 +22,8 @@ package final class StagedFile {
     private let temporaryName: BytePath
     private let mode: mode_t
     private var hasTemporaryName: Bool
+    /// Nil for a file that is published as it is.
+    private var contents: UnpackedFolder?
 
     /// - Parameters:
     ///   - destination: its path from the outbox.
@@ -73,6 +75,8 @@ package final class StagedFile {
 
     deinit {
         if hasTemporaryName { Leftovers.remove(temporaryName, in: staging) }
+        // What it is in place of, or what is not published.
+        if let contents { Leftovers.remove(contents.name, in: staging) }
     }
 
     /// Takes its temporary name away, so that not even a crash leaves that behind. It cannot be published then.
@@ -171,11 +175,20 @@ package final class StagedFile {
 
     /// Has the content written to the disk.
     package func sync() throws(SystemError) {
+        // One by one, thousands of files would take minutes.
+        if let contents { return try contents.folder.syncFileSystem("'\(destination.printable)'") }
         try file.sync("'\(destination.printable)'")
     }
 
+    /// The file, or the folder that is published in its stead.
+    package var published: OpenFile { contents?.folder.file ?? file }
+
     /// Puts the file in place, and replaces what is there.
     package func publish() throws(SystemError) {
+        if contents != nil {
+            if try !exchange() { try publishNew() }
+            return
+        }
         try makeReady()
         do throws(SystemError) {
             try staging.rename(temporaryName, to: folder, as: name)
@@ -190,7 +203,9 @@ package final class StagedFile {
     /// - Throws: EEXIST if something is; it is left as it is.
     package func publishNew() throws(SystemError) {
         do throws(SystemError) {
-            if hasTemporaryName {
+            if let contents {
+                try staging.move(contents.name, to: folder, as: name)
+            } else if hasTemporaryName {
                 try staging.move(temporaryName, to: folder, as: name)
             } else {
                 let result = withPath(name) { clinux_link_unnamed(file.descriptor, folder.file.descriptor, $0) }
@@ -209,13 +224,18 @@ package final class StagedFile {
 
     /// Whether this file is what is under its destination now.
     package var isInPlace: Bool {
-        guard let found = try? folder.status(name), let own = try? file.status() else { return false }
+        guard let found = try? folder.status(name), let own = try? published.status() else { return false }
         return found.identity == own.identity
     }
 
     /// Takes a published file back under its temporary name, so that it can be published again.
     /// - Parameter kept: the name in the same folder of what it replaced, which is put back; nil if there was nothing.
     package func withdraw(restoring kept: BytePath?) throws(SystemError) {
+        if let contents {
+            try folder.move(name, to: staging, as: contents.name)
+            if let kept { try folder.rename(kept, to: folder, as: name) }
+            return
+        }
         guard let kept else {
             try folder.move(name, to: staging, as: temporaryName)
             hasTemporaryName = true
@@ -228,5 +248,70 @@ package final class StagedFile {
             hasTemporaryName = true
         }
         try folder.rename(kept, to: folder, as: name)
+    }
+}
+
+// MARK: - A folder in its stead
+
+extension StagedFile {
+    /// A folder with what was in the file, beside it.
+    fileprivate struct UnpackedFolder {
+        let name: BytePath
+        let folder: Directory
+    }
+
+    /// Whether a folder is published in the file's stead.
+    package var isUnpacked: Bool { contents != nil }
+
+    /// Unpacks the file, an archive, into a folder that is published in its stead. Done once.
+    /// - Throws: EBADMSG if it is no archive of this program.
+    package func unpack() throws(SystemError) {
+        guard contents == nil else { return }
+        let title = "unpack '\(destination.printable)'"
+        guard let entries = try file.structure({ ZIPDirectory(of: $0)?.entries }) else {
+            throw SystemError(title, code: EBADMSG)
+        }
+        let name = BytePath(".imagemill-\(token).folder")
+        guard let root = try staging.makingNewFolder(name, mode: Self.folderMode(mode)) else {
+            throw SystemError(title, code: EEXIST)
+        }
+        do throws(SystemError) {
+            for entry in entries { try unpack(entry, into: root, title) }
+        } catch {
+            Leftovers.remove(name, in: staging)
+            throw error
+        }
+        contents = UnpackedFolder(name: name, folder: root)
+        removeName()
+    }
+
+    private func unpack(_ entry: ZIPDirectory.Entry, into root: Directory, _ title: String) throws(SystemError) {
+        let path = BytePath(entry.name)
+        var folder = root
+        for part in path.directory.components {
+            folder = try folder.makingFolder(BytePath(part), mode: Self.folderMode(mode))
+        }
+        let new = try folder.making(path.lastComponent, mode: mode)
+        var rest = entry.content
+        while !rest.isEmpty {
+            let bytes = try file.bytes(at: rest.lowerBound, count: min(rest.count, Self.bytesAtOnce))
+            guard !bytes.isEmpty else { throw SystemError(title, code: EIO) }
+            try new.append(bytes, for: destination)
+            rest = rest.lowerBound + bytes.count..<rest.upperBound
+        }
+    }
+
+    private static let bytesAtOnce = 1 << 20
+
+    /// Puts the folder in place of what is there, at once; that is removed with this object.
+    /// - Returns: false if the file system cannot do that, or nothing is there.
+    package func exchange() throws(SystemError) -> Bool {
+        guard let contents else { return false }
+        do throws(SystemError) {
+            return try staging.exchange(contents.name, with: folder, destination.lastComponent)
+        } catch {
+            if error.code == ENOENT { return false }
+            throw error
+        }
     }
 }

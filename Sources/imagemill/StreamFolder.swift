@@ -35,11 +35,22 @@ final class StreamFolder: Sendable {
     /// Writes the one rendition to standard output.
     /// - Returns: false if there is none.
     func giveOutput() throws(SystemError) -> Bool {
-        let rules = WalkRules(outbox: BytePath([]), allowed: Set(SourceFormat.allCases))
-        guard let rendition = SourceWalk.find([output], rules).sources.first else { return false }
-        let file = try OpenFile.reading(rendition.typed)
-        _ = try copy(from: file.descriptor, to: 1, limit: Int.max)
+        guard let rendition = try Self.file(in: output) else { return false }
+        _ = try copy(from: OpenFile.reading(rendition).descriptor, to: 1, limit: Int.max)
         return true
+    }
+
+    /// The file in a folder or below, which has no other besides the record of names.
+    private static func file(in folder: BytePath) throws(SystemError) -> BytePath? {
+        let directory = try Directory(folder)
+        for name in try directory.names().map({ BytePath($0) }) where name != OutboxLocation.stateName {
+            switch try directory.status(name)?.kind {
+            case .directory: if let found = try file(in: folder.appending(name)) { return found }
+            case .regular: return folder.appending(name)
+            default: break
+            }
+        }
+        return nil
     }
 
     private func copy(from source: CInt, to target: CInt, limit: Int) throws(SystemError) -> Int {

@@ -229,7 +229,7 @@ import Testing
         let rows =
             text.components(separatedBy: "| not there | instead |\n|---|---|\n").last?
             .split(separator: "\n").prefix { $0.hasPrefix("| ") } ?? []
-        #expect(rows.count >= 5)
+        #expect(rows.count >= 4)
         for row in rows { #expect(row.split(separator: "|").count == 2, "\(row)") }
         #expect(blocks("sh", in: text).count >= 2 && !blocks("yaml", in: text).isEmpty)
         #expect(try Checkout.text("README.md").contains("(docs/guide/\(page).md)"))

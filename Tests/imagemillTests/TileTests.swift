@@ -80,7 +80,8 @@ import Vips
 
     @Test(arguments: [0, 2], [false, true])
     func `the tiles of Deep Zoom are cuts of the picture`(overlap: Int, alpha: Bool) async throws {
-        let runner = try await made("{ format: tiles, tile-format: png, overlap: \(overlap) }", alpha: alpha)
+        let runner = try await made(
+            "{ format: tiles, container: zip, tile-format: png, overlap: \(overlap) }", alpha: alpha)
         let files = try await unpacked(runner)
         let description = String(decoding: try runner.bytes("tiles/image.dzi"), as: UTF8.self)
         #expect(
@@ -114,7 +115,8 @@ import Vips
 
     @Test func `the tiles of IIIF have the names that viewers ask for, and its information is complete`() async throws {
         let runner = try await made(
-            "{ format: tiles, layout: iiif, id: \"https://example.org/iiif/{stem}\", tile-format: png, tile: 256 }")
+            "{ format: tiles, container: zip, layout: iiif, id: \"https://example.org/iiif/{stem}\", tile-format: png, tile: 256 }"
+        )
         let files = try await unpacked(runner)
         let information = try #require(
             try JSONSerialization.jsonObject(with: Data(runner.bytes("tiles/info.json"))) as? [String: Any])
@@ -149,7 +151,7 @@ import Vips
     }
 
     @Test func `the tiles of a map are whole, and the same archive is made each time`() async throws {
-        let runner = try await made("{ format: tiles, layout: xyz, tile-format: webp, tile: 128 }")
+        let runner = try await made("{ format: tiles, container: zip, layout: xyz, tile-format: webp, tile: 128 }")
         let archive = try runner.bytes("out/a.zip")
         let files = try await unpacked(runner)
         // 700 → 350 → 175 → 88 pixels.
@@ -157,5 +159,101 @@ import Vips
         for name in files { #expect(try await runner.size(of: "tiles/" + name) == [128, 128]) }
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--force").exit == 0)
         #expect(try runner.bytes("out/a.zip") == archive)
+    }
+
+    // MARK: - A folder
+
+    private static let tiles = "{ format: tiles, tile-format: png, tile: 256 }"
+
+    @Test(arguments: [[], ["--cache", "cache"]])
+    func `a folder has the tiles, is replaced as a whole, skipped if nothing changed, and removed by --prune`(
+        options: [String]
+    ) async throws {
+        let runner = try await made(Self.tiles)
+        let command = ["run", "p.yaml", "in", "-o", "out"] + options
+        let files = runner.files()
+        #expect(files.contains("a.tiles/image.dzi") && files.contains("a.tiles/image_files/10/2_1.png"))
+        #expect(files.allSatisfy { $0.hasPrefix("a.tiles/") })
+        #expect(try await runner.run(command).errors.contains("1 source unchanged"))
+        try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 300, height: 200) }
+        #expect(try await runner.run(command).exit == 0)
+        #expect(!runner.exists("out/a.tiles/image_files/10") && runner.exists("out/a.tiles/image_files/9/1_0.png"))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: runner.folder.path("out")).sorted() == [
+                ".imagemill", "a.tiles",
+            ])
+        try await runner.picture("in/b.png")
+        try FileManager.default.removeItem(atPath: runner.folder.path("in/a.png"))
+        // One name for all: the other source takes a version.
+        #expect(try await runner.run(command + ["--prune"]).exit == 0)
+        let left = try FileManager.default.contentsOfDirectory(atPath: runner.folder.path("out"))
+        #expect(left.count { $0.contains("tiles") } == 1, "\(left)")
+    }
+
+    @Test func `a folder that is somebody else's stays, and the tiles get another name`() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.png")
+        try runner.folder.write("mine", to: "out/a.tiles/notes.txt")
+        try runner.folder.write("renditions: { a: { save: \(Self.tiles) } }\n", to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(runner.files().contains("a.tiles/notes.txt") && runner.files().contains("a-2.tiles/image.dzi"))
+    }
+
+    @Test func `tiles in a tree with the sources are not taken for sources`() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("site/a.png")
+        try runner.folder.write("renditions: { a: { save: \(Self.tiles) } }\n", to: "p.yaml")
+        for words in ["1 source: 1 done", "1 source unchanged"] {
+            let result = try await runner.run("run", "p.yaml", "site", "-o", "site/out")
+            #expect(result.exit == 0 && result.errors.contains(words), "\(result.errors)")
+        }
+        let above = try await runner.run("run", "--resize", "8x", "--format", "webp", "site", "-o", "thumbs")
+        #expect(above.exit == 0)
+    }
+
+    @Test func `a folder goes neither to standard output nor into shards`() async throws {
+        let runner = try CommandRunner()
+        try await runner.picture("in/a.png")
+        try runner.folder.write("renditions: { a: { save: \(Self.tiles) } }\n", to: "p.yaml")
+        let output = try await runner.shell("\(CommandRunner.executable) run p.yaml in/a.png -o - | cat")
+        #expect(output.errors.contains("this pipeline makes a folder; add 'container: zip'"), "\(output.errors)")
+        let shards = try await runner.run("shard", "in", "--pipeline", "p.yaml", "-o", "plan")
+        #expect(shards.exit != 0 && shards.errors.contains("a shard has files only"), "\(shards.errors)")
+        try runner.folder.write("renditions: { a: { save: { format: ico } } }\n", to: "ico.yaml")
+        let icon = try await runner.shell("\(CommandRunner.executable) run ico.yaml in/a.png -o - > a.ico")
+        #expect(try icon.exit == 0 && Array(runner.bytes("a.ico").prefix(4)) == [0, 0, 1, 0], "\(icon.errors)")
+    }
+
+    /// Wherever it is killed, the folder is the old one, the new one, or not there.
+    @Test(arguments: [
+        "after-unpack", "after-target-sync", "after-contents-record", "between-renames", "after-last-rename",
+        "after-report-rename", "after-outcome-record",
+    ])
+    func `a drop folder that is killed on the way publishes whole folders alone`(point: String) async throws {
+        let drop = try WatchedFolder(inbox: "originals: keep")
+        try drop.runner.folder.write(
+            "renditions: { a: { save: \(Self.tiles), file: \"{stem}.tiles\" } }\n", to: "p.yaml")
+        func picture(_ width: Int) async throws -> [UInt8] {
+            try await SamplePicture.png.encode(TestPicture.coded(width: width, height: 100))
+        }
+        func levels() -> Set<String> {
+            let files = drop.runner.files(in: "out/a.tiles").filter { $0.hasPrefix("image_files/") }
+            return Set(files.map { $0.split(separator: "/")[1].description })
+        }
+        var watch = try await drop.start()
+        try drop.drop("a.png", try await picture(300))
+        try await drop.until("out/a.tiles/image.dzi")
+        try await drop.stop(watch)
+        let old = levels()
+        #expect(old.count == 10)
+        try drop.drop("a.png", try await picture(1100))
+        _ = try await drop.runner.shell("IMAGEMILL_FAULT=\(point):1:kill \"$IMAGEMILL\" watch mill.yaml")
+        #expect([0, 10, 12].contains(levels().count), "\(levels())")
+        watch = try await drop.start()
+        try await drop.until("the new folder is there") { levels().count == 12 }
+        try await drop.stop(watch)
+        let left = try FileManager.default.contentsOfDirectory(atPath: drop.runner.folder.path("out"))
+        #expect(left.filter { $0.hasPrefix(".") && $0 != ".imagemill" }.isEmpty, "\(left)")
     }
 }

@@ -193,6 +193,9 @@ int clinux_nobody_writes(int descriptor);
 // Renames, and fails with EEXIST where the new name is taken. EINVAL or ENOSYS: the file system cannot promise that.
 int clinux_rename_no_replace(int old_directory, const char *old_name, int new_directory, const char *new_name);
 
+/* Gives each of two names what the other one has, at once. EINVAL if the file system cannot do that. */
+int clinux_exchange(int first_directory, const char *first_name, int second_directory, const char *second_name);
+
 // The type of the file system that holds an open file, as statfs(2) has it; 0 where the system does not say.
 uint32_t clinux_file_system_type(int descriptor);
 

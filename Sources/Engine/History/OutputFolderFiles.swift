@@ -48,15 +48,25 @@ package struct OutputFolderFiles: Sendable {
 
     private func isRendition(_ source: SourceFile) -> Bool {
         guard source.problem == nil, source.identity.isAtOrBelow(outbox.realPath) else { return false }
-        if reader?.owner(of: outbox.identity(of: source.identity)) != nil { return true }
+        if places(of: source).contains(where: { reader?.owner(of: outbox.identity(of: $0)) != nil }) { return true }
         // A source may be the rendition of another output folder, moved here.
         guard let origin = origin(source), origin.writer == Outbox.runWriter else { return false }
         return !outbox.isGone(origin.source)
     }
 
+    /// A file, and the folders in the output folder that it is in: one of them may be the rendition.
+    private func places(of source: SourceFile) -> [BytePath] {
+        var places = [source.identity]
+        while let last = places.last, last.directory != outbox.realPath, last.directory.isAtOrBelow(outbox.realPath) {
+            places.append(last.directory)
+        }
+        return places
+    }
+
     private func origin(_ file: SourceFile) -> FileOrigin? {
-        let folder = try? Directory(file.identity.directory)
-        return folder?.attribute(FileOrigin.attribute, of: file.identity.lastComponent).flatMap(
-            FileOrigin.init(encoded:))
+        places(of: file).firstFound { place in
+            (try? Directory(place.directory))?.attribute(FileOrigin.attribute, of: place.lastComponent)
+                .flatMap(FileOrigin.init(encoded:))
+        }
     }
 }

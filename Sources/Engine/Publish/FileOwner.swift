@@ -72,6 +72,10 @@ extension Outbox {
         }
         let origin = found.folder.attribute(FileOrigin.attribute, of: found.name).flatMap(FileOrigin.init(encoded:))
         if let origin, origin.writer != writer { return file(.otherWriter) }
+        if status.kind == .directory {
+            return try self.folder(found.name, in: found.folder, recorded, origin).map { file($0, content: $1) }
+                ?? file(.foreign)
+        }
         guard status.kind == .regular, let supposed = recorded?.source ?? origin?.source else { return file(.foreign) }
         if status.bytes == 0 { return file(.source(supposed)) }
         guard let content = try content(of: found.name, in: found.folder) else { return file(.foreign) }
@@ -82,6 +86,25 @@ extension Outbox {
         guard let origin else { return file(.foreign) }
         return file(origin.content == content ? .source(origin.source) : .changed, content: content)
     }
+
+    /// The owner of a folder, and the digest of what it was unpacked from. What is in the tiles is not looked at, which
+    /// would take long.
+    /// - Returns: nil if it is somebody else's: it says nothing of itself, and has other files than tiles.
+    private func folder(
+        _ name: BytePath, in folder: Directory, _ recorded: OwnedName?, _ origin: FileOrigin?
+    ) throws(SystemError) -> (FileOwner, content: String?)? {
+        if let origin {
+            let isRecorded = recorded?.contents?.contains(origin.content) ?? false
+            return (.source(isRecorded ? recorded?.source ?? origin.source : origin.source), origin.content)
+        }
+        guard let recorded else { return nil }
+        let names = try folder.folder(name).names(atMost: Self.mostNames)
+        let isOurs = !names.isEmpty && names.allSatisfy { TilePyramid.mayContain(String(decoding: $0, as: UTF8.self)) }
+        return isOurs ? (.source(recorded.source), recorded.contents?.first) : nil
+    }
+
+    /// More are not looked at.
+    private static let mostNames = 100_000
 
     /// - Returns: nil if it may not be read, or is gone by now.
     private func content(of name: BytePath, in folder: Directory) throws(SystemError) -> String? {

@@ -4,6 +4,9 @@ import System
 
 /// An output folder of `imagemill run`.
 package struct OutboxLocation: Sendable {
+    /// The folder for what is known of an output folder, if the user names no other.
+    package static let stateName = BytePath(".imagemill")
+
     /// As the user named it.
     package let path: BytePath
     /// Absolute and without links, also if it does not exist yet.
@@ -15,7 +18,7 @@ package struct OutboxLocation: Sendable {
     package init(_ path: BytePath, state: BytePath? = nil) {
         self.path = path
         realPath = Self.realPath(path)
-        self.state = state ?? path.appending(BytePath(".imagemill"))
+        self.state = state ?? path.appending(Self.stateName)
     }
 
     package var record: BytePath { state.appending(OutboxRecord.fileName) }

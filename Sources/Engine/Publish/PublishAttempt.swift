@@ -17,6 +17,8 @@ final class PublishAttempt {
         case placed(StagedFile)
         /// The replaced file is kept under another name in the same folder.
         case replaced(StagedFile, kept: BytePath)
+        /// The new folder has the name, and what was there has the new one's temporary name.
+        case exchanged(StagedFile)
         /// The old report, under another name.
         case withdrawn(folder: Directory, name: BytePath, kept: BytePath)
     }
@@ -65,8 +67,15 @@ final class PublishAttempt {
 
     /// Has the renditions say whose they are, and writes them to the disk.
     func prepare() throws(PublishTrouble) {
-        for output in publication.outputs {
-            try system { () throws(SystemError) in try note(output) }
+        for (output, name) in zip(publication.outputs, publication.names) {
+            try system { () throws(SystemError) in
+                let content = try content(of: output)
+                if name.isFolder {
+                    try output.unpack()
+                    try FaultPoint.pass(.afterUnpack)
+                }
+                note(output, content)
+            }
         }
         for output in publication.outputs where syncs(output.file) {
             try system { () throws(SystemError) in
@@ -91,18 +100,22 @@ final class PublishAttempt {
             let staged = try StagedFile(
                 in: outbox.folder(report.path.directory), destination: report.path, token: newToken())
             try staged.file.append(report.bytes(milliseconds), for: report.path)
-            try note(staged)
+            note(staged, try content(of: staged))
             if durability == .synced { try staged.sync() }
             try FaultPoint.pass(.afterReportWrite)
             return staged
         }
     }
 
-    private func note(_ file: StagedFile) throws(SystemError) {
-        guard outbox.writer != nil else { return }
-        let content = try Digest.short(of: file.file)
+    /// The digest of a file; nil if nobody asks whose it is.
+    private func content(of file: StagedFile) throws(SystemError) -> String? {
+        outbox.writer == nil ? nil : try Digest.short(of: file.file)
+    }
+
+    private func note(_ file: StagedFile, _ content: String?) {
+        guard let content else { return }
         contents[file.destination] = content
-        if !outbox.note(content, of: publication.owner, in: file.file) { isNoted = false }
+        if !outbox.note(content, of: publication.owner, in: file.published) { isNoted = false }
     }
 
     /// The names with their new contents, beside those that are there: a crash may leave either.
@@ -151,12 +164,14 @@ final class PublishAttempt {
     /// Everything is in place: notes how, and removes what was kept of the old files.
     func complete() throws(PublishTrouble) {
         for (output, name) in zip(publication.outputs, publication.names) {
-            let status = try system { () throws(SystemError) in try output.file.status() }
+            let status = try system { () throws(SystemError) in try output.published.status() }
             files.files.append(Fingerprint.File(name: name.path, status.stamp))
         }
         for step in steps {
             switch step {
             case .placed: break
+            // The old one goes with the file.
+            case .exchanged: break
             case .replaced(let file, let kept): Leftovers.remove(kept, in: file.folder)
             case .withdrawn(let folder, _, let kept): Leftovers.remove(kept, in: folder)
             }
@@ -171,7 +186,9 @@ final class PublishAttempt {
         changedFolders[path.directory] = file.folder
         if !keepsReplaced { return try system { () throws(SystemError) in try file.publish() } }
         // A file that has taken any other name meanwhile is never replaced.
-        if publication.overwrites || publication.replaceable[path] != nil, try keep(file) {
+        let mayReplace = publication.overwrites || publication.replaceable[path] != nil
+        if mayReplace, file.isUnpacked, try exchange(file) { return }
+        if mayReplace, try keep(file), !file.isUnpacked {
             return try system { () throws(SystemError) in try file.publish() }
         }
         do throws(SystemError) {
@@ -182,14 +199,32 @@ final class PublishAttempt {
         steps.append(.placed(file))
     }
 
+    /// Puts a folder in place of what has its name, at once.
+    /// - Returns: false if nothing is there, or the file system cannot do that: then what is there steps aside first.
+    private func exchange(_ file: StagedFile) throws(PublishTrouble) -> Bool {
+        let path = file.destination
+        let found = try system { () throws(SystemError) in try file.folder.status(path.lastComponent) }
+        guard let found else { return false }
+        guard publication.mayReplace(path, found) else { throw .occupied(path) }
+        steps.append(.exchanged(file))
+        if try system({ () throws(SystemError) in try file.exchange() }) { return true }
+        steps.removeLast()
+        return false
+    }
+
     /// Gives the file that is about to be replaced a second name.
     /// - Returns: false if nothing is there.
     private func keep(_ file: StagedFile) throws(PublishTrouble) -> Bool {
         let (folder, name) = (file.folder, file.destination.lastComponent)
         guard let found = try system({ () throws(SystemError) in try folder.status(name) }) else { return false }
         guard publication.mayReplace(file.destination, found) else { throw .occupied(file.destination) }
-        try refuseFolder(found, file.destination)
         let kept = Self.keptName(file.token)
+        if file.isUnpacked {
+            steps.append(.replaced(file, kept: kept))
+            try system { () throws(SystemError) in try rename(file.destination, to: kept, in: folder) }
+            return true
+        }
+        try refuseFolder(found, file.destination)
         steps.append(.replaced(file, kept: kept))
         do throws(SystemError) {
             try folder.link(name, to: folder, as: kept)
@@ -227,6 +262,9 @@ final class PublishAttempt {
             switch step {
             case .placed(let file):
                 if file.isInPlace { try? file.withdraw(restoring: nil) }
+                folders.append(file.folder)
+            case .exchanged(let file):
+                if file.isInPlace { _ = try? file.exchange() }
                 folders.append(file.folder)
             case .replaced(let file, let kept):
                 restore(file, kept)

@@ -102,8 +102,11 @@ package final class WrittenFiles: Sendable {
                 folders.insert(above)
             } while !above.bytes.isEmpty
             try ifThere { () throws(SystemError) in
-                let file = try root.folder(path.directory).opening(path.lastComponent)
-                try file.sync("'\(outbox.appending(path).printable)'")
+                let (folder, title) = (try root.folder(path.directory), "'\(outbox.appending(path).printable)'")
+                if try folder.status(path.lastComponent)?.kind == .directory {
+                    return try folder.syncFileSystem(title)
+                }
+                try folder.opening(path.lastComponent).sync(title)
             }
         }
         // The deepest first: who sees a folder sees what is in it.

@@ -108,7 +108,12 @@ package struct Pruning {
         guard !names.isEmpty else { return }
         for name in names {
             guard name.staysBelow, let folder = try? Directory(outbox).folder(name.directory) else { continue }
-            if (try? folder.status(name.lastComponent))??.kind == .regular { try? folder.remove(name.lastComponent) }
+            switch (try? folder.status(name.lastComponent))??.kind {
+            case .regular: try? folder.remove(name.lastComponent)
+            // A folder that is no rendition is not among the stale names.
+            case .directory where stale.files.contains(name): _ = try? folder.removeTree(name.lastComponent)
+            default: break
+            }
             removeEmptyFolders(above: name, in: outbox)
         }
         try record.forget(names)

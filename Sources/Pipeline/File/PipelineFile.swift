@@ -269,7 +269,7 @@ struct PipelineGroup: ParameterGroup {
         for rendition in namedRenditions where rendition.hasKnownName && rendition.layout == .plain {
             guard !rendition.template.namesSize || rendition.width != nil else { continue }
             for scale in rendition.scales {
-                let ext = rendition.sameFormat.isEmpty ? rendition.save.format.fileExtension : "{ext}"
+                let ext = rendition.sameFormat.isEmpty ? rendition.save.encoding.ownExtension : "{ext}"
                 let parts = rendition.template.fixed(rendition: rendition.name, scale: scale, ext: ext)
                 let name = Name(parts: parts, width: rendition.template.namesSize ? rendition.width : nil)
                 let title = "'\(rendition.title)'" + (rendition.scales.count > 1 ? " at scale \(scale)" : "")

@@ -31,6 +31,8 @@ package struct RenditionName: Hashable, Sendable {
     package let isShortened: Bool
     /// The name is that of a thumbnail of one certain file, so that a file of this name is an older one.
     package var isThumbnail = false
+    /// The name is that of a folder, which is unpacked from an archive.
+    package var isFolder = false
 
     package init(path: BytePath, isShortened: Bool = false, isThumbnail: Bool = false) {
         self.path = path
@@ -49,8 +51,10 @@ extension Rendition {
         switch layout {
         case .plain:
             let rendition = RenditionFacts(
-                name: name, scale: scale, fileExtension: save.format.fileExtension, size: size, contents: contents)
-            return try template.name(of: rendition, for: facts, version: version)
+                name: name, scale: scale, fileExtension: save.encoding.ownExtension, size: size, contents: contents)
+            var name = try template.name(of: rendition, for: facts, version: version)
+            name.isFolder = save.encoding.isFolder
+            return name
         case .freedesktop:
             return RenditionName(
                 path: BytePath("\(name)/\(facts.thumbnailDigest ?? "").png"), isShortened: false, isThumbnail: true)

@@ -230,7 +230,7 @@ package struct Planner: Sendable {
         guard let subject else { return TextFields() }
         let saved = rendition?.saved(as: subject.source)
         return TextFields(
-            subject.values, rendition: saved.map { ($0.name, $0.save.format.fileExtension) }, scale: scale)
+            subject.values, rendition: saved.map { ($0.name, $0.save.encoding.ownExtension) }, scale: scale)
     }
 
     /// - Parameters:

@@ -41,6 +41,10 @@ package protocol OutputFormatDeclaration: ParameterGroup {
 
     /// Whether its files have an alpha channel with these options.
     var holdsAlpha: Bool { get }
+    /// `{ext}` with these options.
+    var ownExtension: String { get }
+    /// Whether a folder is published, which the file is the archive of.
+    var isFolder: Bool { get }
     /// The texts among its options.
     var texts: [TextTemplate] { get }
     /// The same with the fields in these filled in.
@@ -72,6 +76,8 @@ extension OutputFormatDeclaration {
     package func size(in file: ByteSource, said: PixelSize) -> (width: Int, height: Int)? {
         Self.sourceFormat.flatMap { headerSize(of: $0, in: file) }
     }
+    package var ownExtension: String { Self.fileExtension }
+    package var isFolder: Bool { false }
     package var texts: [TextTemplate] { [] }
     package func filled(_ fields: TextFields, on size: PixelSize) -> Self { self }
     package func refusal(of size: PixelSize) -> String? { nil }

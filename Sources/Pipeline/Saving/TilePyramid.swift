@@ -146,6 +146,12 @@ package struct TilePyramid: Sendable {
         return .object(members)
     }
 
+    /// Whether a folder of tiles may have something of this name in it.
+    package static func mayContain(_ name: String) -> Bool {
+        let isNumbers = !name.isEmpty && name.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ",") }
+        return isNumbers || ["image.dzi", "image_files", "info.json", "full"].contains(name)
+    }
+
     /// The names of all files in their order: the description, then the tiles of each level.
     package func names() -> [String] {
         (description(id: "").map { [$0.name] } ?? []) + levels.flatMap(\.tiles).map(\.name)

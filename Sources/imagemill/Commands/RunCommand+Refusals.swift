@@ -7,11 +7,18 @@ import System
 
 extension RunCommand {
     func refuseSeveralToStandardOutput(_ pipeline: LoadedPipeline) throws {
+        guard isToStandardOutput else { return }
         let count = pipeline.file.renditions.reduce(0) { $0 + $1.scales.count }
-        guard isToStandardOutput, count > 1 else { return }
-        printError(
-            "imagemill: this pipeline makes \(count) renditions of a picture; only one can go to standard output (-o -)"
-        )
+        if count > 1 {
+            printError(
+                "imagemill: this pipeline makes \(count) renditions of a picture; only one can go to standard output (-o -)"
+            )
+            throw ExitStatus.usage
+        }
+        let hasFolder = pipeline.file.renditions.contains { $0.save.encoding.isFolder }
+        guard hasFolder || !pipeline.file.documents.isEmpty else { return }
+        let what = hasFolder ? "a folder; add 'container: zip'" : "documents beside its rendition"
+        printError("imagemill: this pipeline makes \(what); one file can go to standard output (-o -)")
         throw ExitStatus.usage
     }
 

@@ -84,6 +84,7 @@ struct ShardCommand: RenderingCommand {
         do {
             try SignalWatcher.watch(cancellation)
             try refusePlanAmongSources()
+            try refuseFolders(pipeline)
             let request = PlanRequest(
                 pipeline: pipeline, sources: RawArguments.paths(sources),
                 list: try search.list(), filter: search.filter, folder: RawArguments.paths([output])[0],
@@ -110,6 +111,12 @@ struct ShardCommand: RenderingCommand {
             if let signal = cancellation.cause { throw ExitStatus.stopped(by: signal) }
             throw ExitStatus.explaining(error, pipeline: self.pipeline)
         }
+    }
+
+    private func refuseFolders(_ pipeline: LoadedPipeline) throws {
+        guard let rendition = pipeline.file.renditions.first(where: { $0.save.encoding.isFolder }) else { return }
+        throw PlanRefusal(
+            "'\(rendition.name)' is a folder, and a shard has files only; add 'container: zip' to its 'save'")
     }
 
     private func refusePlanAmongSources() throws {

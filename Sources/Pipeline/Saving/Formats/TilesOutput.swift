@@ -1,7 +1,7 @@
 /// Tiles of a picture at every size, for viewers that load what they show.
 package struct TilesOutput: OutputFormatDeclaration {
     package static let name = "tiles"
-    package static let fileExtension = "zip"
+    package static let fileExtension = "tiles"
     package static let sourceFormat: SourceFormat? = nil
     package static let mediaType = "application/zip"
     package static let isShownByBrowsers = false
@@ -14,7 +14,13 @@ package struct TilesOutput: OutputFormatDeclaration {
         case jpeg, png, webp
     }
 
+    /// What the tiles are in.
+    package enum Container: String, ParameterWord {
+        case folder, zip
+    }
+
     package let layout: TilePyramid.Layout
+    private let container: Container
     package let side: Int
     package let overlap: Int
     private let tileFormat: TileFormat
@@ -28,6 +34,7 @@ package struct TilesOutput: OutputFormatDeclaration {
         layout = p.optional(
             "layout", .deepzoom,
             "How the tiles are named: for OpenSeadragon and others, for IIIF viewers, or as maps are.")
+        container = p.optional("container", .folder, "A folder with all tiles, or an archive of it in one file.")
         side = p.optional("tile", 256, in: 64...2048, "The side of a tile in pixels.")
         overlap = p.optional("overlap", 0, in: 0...16, "Pixels that a tile has of each neighbor; `deepzoom` only.")
         tileFormat = p.optional("tile-format", .jpeg, "The format of the tiles.")
@@ -64,6 +71,8 @@ package struct TilesOutput: OutputFormatDeclaration {
         TilePyramid(layout, of: size, side: side, overlap: overlap, format: type(of: tile).format)
     }
 
+    package var isFolder: Bool { container == .folder }
+    package var ownExtension: String { isFolder ? Self.fileExtension : container.rawValue }
     package var texts: [TextTemplate] { [id].compactMap(\.self) }
     package func filled(_ fields: TextFields, on size: PixelSize) -> TilesOutput {
         var filled = self

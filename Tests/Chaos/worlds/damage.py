@@ -28,7 +28,7 @@ def drop(number, kind="good"):
 
 # The same with originals that are not in done/ afterwards, and with sets.
 WORLDS = {"move": WORLD, "delete": dataclasses.replace(WORLD, originals="delete"), "keep": dataclasses.replace(WORLD, originals="keep"),
-          "sets": dataclasses.replace(WORLD, sets=True)}
+          "sets": dataclasses.replace(WORLD, sets=True), "tiles": dataclasses.replace(WORLD, tiled=True)}
 STEPS = [drop(1), drop(2), drop(3, "junk"),
          {"do": "foreign", "who": "anna", "name": "theirs.png", "number": 5, "how": "new", "wait": 0},
          {"do": "thing", "who": "anna", "kind": "link", "name": "link", "wait": 0}]
@@ -207,6 +207,22 @@ class Damage:
         with open(first.replace(".json", "-again.json"), "w") as file:
             json.dump({**event, "id": "another"}, file)
         return "hook"
+
+    def tile_of_another_in_tiles(self):
+        shutil.copy(self.out + "/n2-tiles.tiles/image_files/7/1_0.png", self.out + "/n1-tiles.tiles/image_files/7/1_0.png")
+        return "report"
+
+    def tile_removed_of_tiles(self):
+        os.unlink(self.out + "/n1-tiles.tiles/image_files/3/0_0.png")
+        return "report"
+
+    def folder_left_of_tiles(self):
+        shutil.copytree(self.out + "/n1-tiles.tiles", self.out + "/n7-tiles.tiles")
+        return "orphan"
+
+    def half_a_folder_left_of_tiles(self):
+        shutil.copytree(self.out + "/n1-tiles.tiles", self.out + "/.imagemill-x.folder")
+        return "orphan"
 
     def events(self):
         return glob.glob(glob.escape(self.household.told("anna")) + "/*.json")

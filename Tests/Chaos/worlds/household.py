@@ -25,6 +25,7 @@ PARAMETER = "parameters: { tall: { type: number, default: %d } }\n" % drawn.TALL
 NAMED = """  named: { when: { name: "n*" }, stages: [ { resize: { size: "12x12!" } } ], save: { format: png } }\n"""
 EXTRA = """  extra: { stages: [ { resize: { size: "%dx20!" } } ], save: { format: png } }\n"""
 SET_HEAD = "source: set\nstages: [ { stitch: { direction: horizontal } } ]\n"
+TILED = """  tiles: { stages: [ { resize: { size: "%dx30!" } } ], save: { format: tiles, tile-format: png, tile: 64 } }\n"""
 # A hook writes what it is told to a file that appears complete, unless it is to fail once.
 HOOK = """\
 if test -e "$1/.fail"; then rm "$1/.fail"; exit 1; fi
@@ -88,7 +89,8 @@ class Daemon(Mill):
             width = 96 if sets else 16
             has_values = world.sidecars and not sets
             head, tall = SET_HEAD if sets else PARAMETER if has_values else "", "${tall}" if has_values else drawn.TALL
-            text = PIPELINE % (head, width, tall, width * 3 // 2) + (NAMED if world.conditional and not sets else "") + (EXTRA % (width * 5 // 4) if self.has_extra else "")
+            text = PIPELINE % (head, width, tall, width * 3 // 2) + (NAMED if world.conditional and not sets else "")
+            text += (EXTRA % (width * 5 // 4) if self.has_extra else "") + (TILED % (width * 5) if world.tiled else "")
             self.write(name, text)
         lines = ["state: " + self.state_view, "workers: %d" % world.workers, "drain: 10s"]
         lines += ["cache: { path: %s, size: 2M }" % self.path("cache")] if world.cache else []

@@ -6,7 +6,7 @@ import time
 
 from invariants import said
 from mill import files
-from worlds import sources
+from worlds import sources, tiles
 from worlds.dropped import found_below
 
 # Seconds for which a picture in the other inbox may wait while its daemon runs. The machine has other work.
@@ -56,7 +56,8 @@ class Reader(Observer):
                 self.one(os.path.join(os.fsencode(outbox), path), os.fsencode(outbox))
 
     def one(self, path, outbox):
-        if os.path.basename(path).startswith(b"."):
+        # A folder of tiles is looked at with its report.
+        if os.path.basename(path).startswith(b".") or b"/.imagemill-" in path or tiles.is_within(os.path.relpath(path, outbox)):
             return
         try:
             with open(path, "rb") as file:
@@ -94,10 +95,17 @@ class Reader(Observer):
             name = os.path.join(outbox, said(rendition))
             self.listed[name] = path
             try:
+                if os.fsdecode(name).endswith(tiles.ENDING):
+                    shown[said(rendition)] = tiles.shown(os.fsdecode(name), parts)
+                    continue
                 with open(name, "rb") as file:
                     data = file.read()
-            except FileNotFoundError:
+            except (FileNotFoundError, NotADirectoryError):
                 data = None
+            except ValueError as error:
+                if self.still(path, key) and not self.was_touched(name):
+                    raise ValueError("its tiles %r: %s" % (said(rendition), error))
+                return
             if data is None or b"FOREIGN" in data:
                 if not self.was_touched(name) and self.still(path, key):
                     raise ValueError("its rendition %r is %s" % (said(rendition), "not there" if data is None else "another program's"))

@@ -25,7 +25,7 @@ import time
 
 from invariants import codes, note_path, said
 from mill import files
-from worlds import sources
+from worlds import sources, tiles
 from worlds.dropped import found_below
 from worlds.world import TALL
 
@@ -35,8 +35,8 @@ PATIENCE, MORE = 90, 330
 # Seconds until a change is noticed whose event was lost.
 NOTICED = 120
 # Width and height of the renditions of a single and of a set, as the pipelines say.
-SIZES = {False: {"small": (16, TALL), "large": (24, 24), "named": (12, 12), "extra": (20, 20)}, True: {"small": (96, 16), "large": (144, 24), "extra": (120, 20)}}
-RENDITION = re.compile(r"(.*)-(small|large|named|extra)\.png", re.DOTALL)
+SIZES = {False: {"small": (16, TALL), "large": (24, 24), "named": (12, 12), "extra": (20, 20), "tiles": (80, 30)}, True: {"small": (96, 16), "large": (144, 24), "extra": (120, 20), "tiles": (480, 30)}}
+RENDITION = re.compile(r"(.*)-((?:small|large|named|extra)(?=\.png$)|tiles(?=\.tiles$))\.(?:png|tiles)", re.DOTALL)
 # Seconds after which progress is too slow to be any.
 LONGEST = 600
 
@@ -310,20 +310,26 @@ class Oracle:
             if source.is_good and source.kind != "given up" and self.settled and not self.failed(source):
                 self.has_report(source)
 
+    @staticmethod
+    def published(outbox):
+        """Paths of files, and of folders of tiles."""
+        found = {os.fsdecode(path) for path in files(outbox)}
+        return sorted({path.partition(tiles.ENDING + "/")[0] + tiles.ENDING if tiles.is_within(path) else path for path in found})
+
     def outbox(self, outbox):
         listed = {}
-        for path in map(os.fsdecode, files(outbox)):
+        for path in self.published(outbox):
             full = os.path.join(outbox, path)
             if self.is_foreign(full):
                 continue
             # Which jobs were under way, and so where they may have left something, is in the ledger. A journal that is aborted brings back what was removed.
-            if (os.path.basename(path).startswith(".imagemill-") or path.endswith(".part")) and not self.actors.ledger_lost and not self.actors.undone:
+            if (any(part.startswith(".imagemill-") for part in path.split("/")) or path.endswith(".part")) and not self.actors.ledger_lost and not self.actors.undone:
                 self.violated("orphan", "a temporary file is left in the outbox: %r" % path)
             if path.endswith(".json") and not os.path.basename(path).startswith("."):
                 self.report(outbox, path, listed)
-        for path in map(os.fsdecode, files(outbox)):
+        for path in self.published(outbox):
             full = os.path.join(outbox, path)
-            if path.endswith(".png") and not os.path.basename(path).startswith(".") and path not in listed and not self.is_foreign(full):
+            if path.endswith((".png", tiles.ENDING)) and not os.path.basename(path).startswith(".") and path not in listed and not self.is_foreign(full):
                 if not self.may_be_orphan(outbox, path):
                     self.violated("orphan", "the rendition %r is in no report" % path)
 
@@ -392,10 +398,10 @@ class Oracle:
                 self.tall(outbox, path, report, size)
             elif size != SIZES[is_set][match[2]]:
                 self.violated("report", "%r of %r has a size of %d×%d" % (name, path, *size))
-            if not self.was_touched(outbox, name) and self.world.collision != "overwrite":
+            if match[2] != "tiles" and not self.was_touched(outbox, name) and self.world.collision != "overwrite":
                 self.same_as_said(os.path.join(outbox, name), rendition)
         is_named = self.world.conditional and not is_set and os.path.basename(os.fsdecode(said(report["source"]))).startswith("n")
-        if not {"small", "large"} <= set(found) or "extra" in found and not has_extra or ("named" in found) != is_named or len(stems) > 1:
+        if not {"small", "large"} <= set(found) or "extra" in found and not has_extra or ("named" in found) != is_named or ("tiles" in found) != self.world.tiled or len(stems) > 1:
             self.violated("report", "the report %r has the renditions %s" % (path, [os.fsdecode(said(rendition)) for rendition in report["renditions"]]))
 
     def tall(self, outbox, path, report, size):
@@ -428,9 +434,14 @@ class Oracle:
     def rendition(self, outbox, report, name, parts):
         path = os.path.join(outbox, name)
         try:
+            if name.endswith(tiles.ENDING):
+                return {tiles.shown(path, parts)}
             with open(path, "rb") as file:
                 data = file.read()
-        except FileNotFoundError:
+        except ValueError as error:
+            self.violated("report", "%r is not whole: %s" % (name, error))
+            return set()
+        except (FileNotFoundError, NotADirectoryError):
             if not self.was_touched(outbox, name):
                 self.violated("report", "%r, of the report %r, is missing" % (name, report))
             return set()
@@ -488,7 +499,8 @@ class Oracle:
             self.violated("version", "%r of %s, which has its name for itself, has the renditions %s" % (source.path, source.who, names))
 
     def names_of(self, source, outbox):
-        return [os.path.join(outbox, "%s%s-%s.png" % (source.stem(), version, name)) for version in ("", "-2", "-3", "-4") for name in ("small", "large", "named", "extra")]
+        return [os.path.join(outbox, "%s%s-%s.png" % (source.stem(), version, name)) for version in ("", "-2", "-3", "-4") for name in ("small", "large", "named", "extra")] + [
+            os.path.join(outbox, "%s%s-tiles.tiles" % (source.stem(), version)) for version in ("", "-2", "-3", "-4")]
 
     # Everything else that must be as it was
 

@@ -48,6 +48,8 @@ class World:
     # The pipeline of singles has a rendition for some names only.
     conditional: bool = False
     duplicates: str = "process"
+    # A rendition is a folder of tiles.
+    tiled: bool = False
 
     @property
     def kinds(self):
@@ -84,7 +86,7 @@ class World:
             "inboxes of one name" if self.same_name else "inboxes of two names", "one outbox" if self.shared_outbox else "two outboxes")
             if self.daemons == 2 else "")
         more = [word for word, holds in (("another inbox", self.other), ("hooks", self.hooks), ("isolate", self.isolate), ("limits", self.limits),
-                                         ("sidecars", self.sidecars), ("a sidecar of its folder", self.of_folder), ("conditions", self.conditional),
+                                         ("sidecars", self.sidecars), ("a sidecar of its folder", self.of_folder), ("conditions", self.conditional), ("tiles", self.tiled),
                                          ("a clock that jumps", self.clock), ("cache", self.cache), ("http", self.http)) if holds]
         return ["originals: %s, %s" % (self.originals, "sets" if self.sets else "singles"), where, daemons,
                 "duplicates: %s, collision: %s, reports: %s, %d worker%s, %d attempts, as %s" % (
@@ -123,4 +125,4 @@ def draw(seed):
     sidecars = dice.random() < 0.45
     return dataclasses.replace(
         world, sidecars=sidecars, of_folder=18 if sidecars and dice.random() < 0.3 else 0, conditional=dice.random() < 0.3,
-        duplicates=dice.choice(["process"] * 6 + ["skip", "fail"]))
+        duplicates=dice.choice(["process"] * 6 + ["skip", "fail"]), tiled=random.Random("tiles %d" % seed).random() < 0.3)

@@ -136,7 +136,7 @@ private struct ThumbHash {
             }
             let range = found.map { Swift.abs($0) }.max() ?? 0
             self.mean = mean
-            // What is left of an even picture is the rounding of sums.
+            // An even picture leaves nothing but the rounding of sums.
             let isEven = range < 1e-9
             self.range = isEven ? 0 : range
             others = found.map { isEven ? 0 : 0.5 + 0.5 / range * $0 }

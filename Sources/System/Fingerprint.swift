@@ -15,7 +15,7 @@ package struct Fingerprint: Equatable, Sendable {
 
         /// Whether a file is as this one was.
         package func matches(_ status: FileStatus) -> Bool {
-            status.kind == .regular && status.stamp == stamp
+            [.regular, .directory].contains(status.kind) && status.stamp == stamp
         }
     }
 

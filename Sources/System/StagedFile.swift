@@ -75,7 +75,7 @@ package final class StagedFile {
 
     deinit {
         if hasTemporaryName { Leftovers.remove(temporaryName, in: staging) }
-        // What it is in place of, or what is not published.
+        // The folder that it has replaced, or one that is not published.
         if let contents { Leftovers.remove(contents.name, in: staging) }
     }
 

@@ -36,7 +36,8 @@ final class StreamFolder: Sendable {
     /// - Returns: false if there is none.
     func giveOutput() throws(SystemError) -> Bool {
         guard let rendition = try Self.file(in: output) else { return false }
-        _ = try copy(from: OpenFile.reading(rendition).descriptor, to: 1, limit: Int.max)
+        let file = try OpenFile.reading(rendition)
+        _ = try copy(from: file.descriptor, to: 1, limit: Int.max)
         return true
     }
 

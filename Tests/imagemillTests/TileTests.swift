@@ -204,7 +204,7 @@ import Vips
         let runner = try CommandRunner()
         try await runner.picture("site/a.png")
         try runner.folder.write("renditions: { a: { save: \(Self.tiles) } }\n", to: "p.yaml")
-        for words in ["1 source: 1 done", "1 source unchanged"] {
+        for words in ["1 of 1 source done", "1 source unchanged"] {
             let result = try await runner.run("run", "p.yaml", "site", "-o", "site/out")
             #expect(result.exit == 0 && result.errors.contains(words), "\(result.errors)")
         }

@@ -328,11 +328,12 @@ package struct SourceWalk {
     }
 
     /// Where a run keeps its record, unless it has `--state`.
+    private static let recordFolder = BytePath(".imagemill")
 
     /// Whether a run has written its renditions into a folder.
     private func isOutputFolder(_ folder: Directory, _ names: [[UInt8]]) -> Bool {
-        guard names.contains(where: { $0.elementsEqual(OutboxLocation.stateName.bytes) }) else { return false }
-        return (try? folder.status(OutboxLocation.stateName.appending(BytePath("names.sqlite"))))??.kind == .regular
+        guard names.contains(where: { $0.elementsEqual(Self.recordFolder.bytes) }) else { return false }
+        return (try? folder.status(Self.recordFolder.appending(BytePath("names.sqlite"))))??.kind == .regular
     }
 
     /// A source that is a folder: a set, or a failure.

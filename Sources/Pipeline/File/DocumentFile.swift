@@ -85,7 +85,7 @@ package struct PlannedDocuments: Sendable {
         return names
     }
 
-    /// What is in them.
+    /// The contents of the documents.
     /// - Parameter names: of the renditions, then of the documents.
     package func contents(named names: [RenditionName]) -> [JSONValue] {
         zip(documents, names.dropFirst(renditions.count)).map { document, name in
@@ -112,7 +112,7 @@ indirect enum DocumentContent: Sendable {
     case list([DocumentContent])
     case mapping([(key: String, value: DocumentContent)])
 
-    /// What only the source decides.
+    /// A part that only the source decides.
     enum Part: Sendable {
         case text(TextTemplate)
         case file(DocumentFile.Reference)

@@ -88,7 +88,7 @@ package struct NameTemplate: Hashable, Sendable {
             if pieces[0] == "hash" { return .hash(digits: count) }
             guard others.isEmpty else {
                 throw NameTemplateError(
-                    message: "{content-hash} is of what is rendered, which is not known yet; in 'file' it can stand")
+                    message: "{content-hash} is known when the picture is rendered; use it in 'file' alone")
             }
             return .contentHash(digits: count)
         case ("date", let format?):

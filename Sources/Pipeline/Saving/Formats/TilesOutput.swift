@@ -14,7 +14,7 @@ package struct TilesOutput: OutputFormatDeclaration {
         case jpeg, png, webp
     }
 
-    /// What the tiles are in.
+    /// How the tiles are kept together.
     package enum Container: String, ParameterWord {
         case folder, zip
     }

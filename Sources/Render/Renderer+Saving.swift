@@ -71,16 +71,16 @@ extension Renderer {
             try save.encoder.save(image, as: rendition.output, to: output, strip: keepsNothing)
         }
         try PNGTexts.add(texts(of: rendition) ?? [], kept, to: output)
-        if let original = try starts.source?.original(for: rendition, of: plan, pipeline), converted.isEmpty,
-            try original.status().bytes < output.status().bytes
-        {
-            try output.empty()
-            try original.readThrough { bytes throws(SystemError) in
-                try output.append(bytes, for: BytePath(rendition.title))
-            }
-            saved = Saved(look: saved.look, isOriginal: true)
+        guard let original = try starts.source?.original(for: rendition, of: plan, pipeline), converted.isEmpty else {
+            return saved
         }
-        return saved
+        let bytes = try original.status().bytes
+        guard try bytes < output.status().bytes, bytes <= save.target?.mostBytes ?? .max else { return saved }
+        try output.empty()
+        try original.readThrough { bytes throws(SystemError) in
+            try output.append(bytes, for: BytePath(rendition.title))
+        }
+        return Saved(look: saved.look, isOriginal: true)
     }
 
     /// The texts by which a thumbnail names its source; nil if the rendition is none.

@@ -41,6 +41,22 @@ import Testing
         }
     }
 
+    @Test func `16 bits become 8`() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.png", as: "pngsave_target") {
+            try TestPicture.coded(width: 40, height: 40).cast(.ushort).linear([256], [0]).cast(.ushort)
+                .copy(interpretation: .rgb16)
+        }
+        try runner.folder.write(
+            "renditions: { a: { save: { format: ico } }, t: { save: { format: tiles, tile-format: png } } }\n",
+            to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        // The depth in the header.
+        for picture in try pictures(runner.bytes("out/a-a.ico")) { #expect(picture.png[24] == 8) }
+        #expect(try runner.bytes("out/a-t.tiles/image_files/6/0_0.png")[24] == 8)
+    }
+
     @Test func `one that is too large fails, and sizes that cannot be are a mistake`() async throws {
         let (runner, result) = try await made("{ format: ico }", width: 300, height: 300)
         let code = try runner.report().sources.first?.error?.code

@@ -108,4 +108,15 @@ import Vips
             #expect(try await isKept(runner, .jpeg) == keeps)
         }
     }
+
+    @Test func `a source that is larger than 'max-bytes' is not kept in its place`() async throws {
+        let runner = try await runner(.jpeg)
+        try runner.folder.write(try await SamplePicture.noise(width: 300, height: 200), to: "in/a.jpg")
+        try runner.folder.write(
+            "renditions: { a: { save: { format: jpeg, never-larger: true, quality: 95, min-quality: 90, max-bytes: 3K }, file: \"a.{ext}\" } }\n",
+            to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        let code = try runner.report().sources.first?.error?.code
+        #expect(result.exit == 2 && code == "target-not-reached", "\(result.errors)")
+    }
 }

@@ -33,14 +33,15 @@ extension RenditionMaker {
         let known = plan.with(sizes: sizes)
         work.report.source.describe(input, opened)
         try work.begin(opened.warnings(work.source.name) + warnings, of: task, stage: "plan")
-        let names = try names(for: known, of: input, &work, task, by: choose)
+        let subject = PlannedInput(plan: known, input: input)
+        let names = try names(for: subject, &work, task, by: choose)
         work.reportNames(names, of: known)
         let outputs = try stage(Array(names.prefix(known.renditions.count)), settings)
         let filled = try filled(outputs, plan, from: &work.cached)
         guard !filled.contains(where: { $0 == nil }) else { return nil }
         try checkUnchanged(opened)
         try note(filled, &work, task)
-        return try finish(outputs, known, of: input, &work, task, by: choose)
+        return try finish(outputs, of: subject, &work, task, by: choose)
     }
 
     private func lookUp(

@@ -134,7 +134,8 @@ package final class RenditionMaker {
         try work.begin(opened.warnings(work.source.name) + plan.warnings, of: task, stage: "plan")
         try checkMemory(plan.memory, settings.limits)
         work.report.predictedMemory = max(plan.memory, measuring, applied.memory)
-        let names = try names(for: plan, of: input, &work, task, by: choose)
+        let subject = PlannedInput(plan: plan, input: input)
+        let names = try names(for: subject, &work, task, by: choose)
         work.reportNames(names, of: plan)
         if settings.isDryRun { return [] }
 
@@ -146,7 +147,7 @@ package final class RenditionMaker {
             Rendering(task: task, input: input, planner: planner, plan: plan, message: message),
             Array(names.prefix(plan.renditions.count)),
             clock: &clock, for: &work)
-        let finished = try finish(outputs, plan, of: input, &work, task, by: choose)
+        let finished = try finish(outputs, of: subject, &work, task, by: choose)
         work.report.milliseconds.render += clock.lap()
         return finished
     }
@@ -155,10 +156,10 @@ package final class RenditionMaker {
     /// attempted. Names by what is in the files are asked for when that is known; until then they have question marks.
     /// - Parameter contents: the SHA-256 of each rendition; nil before they are rendered.
     func names(
-        for plan: SourcePlan, of input: ProbedInput, contents: [String]? = nil, _ work: inout SourceWork,
-        _ task: SourceTask, by choose: NameChoice
+        for subject: PlannedInput, contents: [String]? = nil, _ work: inout SourceWork, _ task: SourceTask,
+        by choose: NameChoice
     ) throws -> [RenditionName] {
-        let pipeline = task.settings.pipeline.file
+        let (plan, input, pipeline) = (subject.plan, subject.input, task.settings.pipeline.file)
         let facts = try naming(for: input, of: task, hash: work.report.source.sha256)
         work.report.source.sha256 = work.report.source.sha256 ?? facts.hash
         let documents = PlannedDocuments(
@@ -188,8 +189,8 @@ package final class RenditionMaker {
     /// their names if they are named by them, and writes the documents beside them.
     /// - Returns: the renditions and the documents.
     func finish(
-        _ outputs: [StagedFile], _ plan: SourcePlan, of input: ProbedInput, _ work: inout SourceWork,
-        _ task: SourceTask, by choose: NameChoice
+        _ outputs: [StagedFile], of subject: PlannedInput, _ work: inout SourceWork, _ task: SourceTask,
+        by choose: NameChoice
     ) throws -> [StagedFile] {
         let (settings, isNamedByContents) = (task.settings, task.settings.pipeline.file.namesByContents)
         do {
@@ -202,7 +203,7 @@ package final class RenditionMaker {
             }
             if isNamedByContents {
                 let contents = work.report.renditions.map { $0.sha256 ?? "" }
-                let names = try names(for: plan, of: input, contents: contents, &work, task, by: choose)
+                let names = try names(for: subject, contents: contents, &work, task, by: choose)
                 work.rename(names)
                 try onFiles { () throws(SystemError) in try settings.outbox.redirect(outputs, to: names) }
             }
@@ -231,6 +232,12 @@ package final class RenditionMaker {
         return input.texts(try naming(for: input, of: task, hash: hash))
     }
 
+}
+
+/// A source with its plan.
+struct PlannedInput {
+    let plan: SourcePlan
+    let input: ProbedInput
 }
 
 func planned<Value>(_ work: () throws(PlanFailure) -> Value) throws(Failure) -> Value {

@@ -18,8 +18,6 @@ package struct TilePyramid: Sendable {
         /// How many pixels of the picture, along a side, one of its own stands for.
         let factor: Int
         package let size: PixelSize
-        /// From the smallest, 0.
-        let number: Int
         package let tiles: [Tile]
     }
 
@@ -39,8 +37,6 @@ package struct TilePyramid: Sendable {
     private let side: Int
     private let overlap: Int
     private let format: OutputFormat
-    /// The picture itself first.
-    package let levels: [Level]
 
     /// - Parameters:
     ///   - side: of a tile, in pixels.
@@ -48,27 +44,34 @@ package struct TilePyramid: Sendable {
     init(_ layout: Layout, of size: PixelSize, side: Int, overlap: Int, format: OutputFormat) {
         (self.layout, self.size, self.side, self.overlap) = (layout, size, side, overlap)
         self.format = format
+    }
+
+    /// The picture itself first.
+    package var levels: [Level] {
         var sizes = [size]
         // Deep Zoom goes down to one pixel, the others to one tile.
         let smallest = layout == .deepzoom ? 1 : side
         while let last = sizes.last, max(last.width, last.height) > smallest {
             sizes.append(PixelSize((last.width + 1) / 2, (last.height + 1) / 2))
         }
-        let count = sizes.count
-        levels = sizes.enumerated().map { place, level in
-            let (factor, number) = (1 << place, count - 1 - place)
-            let tiles = (0..<Self.parts(level.height, side)).flatMap { row in
-                (0..<Self.parts(level.width, side)).map { column in
+        return sizes.enumerated().map { place, size in
+            let (factor, number) = (1 << place, sizes.count - 1 - place)
+            let tiles = (0..<Self.parts(size.height, side)).flatMap { row in
+                (0..<Self.parts(size.width, side)).map { column in
                     let (left, top) = (max(0, column * side - overlap), max(0, row * side - overlap))
-                    let right = min(level.width, (column + 1) * side + overlap)
-                    let bottom = min(level.height, (row + 1) * side + overlap)
+                    let right = min(size.width, (column + 1) * side + overlap)
+                    let bottom = min(size.height, (row + 1) * side + overlap)
                     let area = (x: left, y: top, size: PixelSize(right - left, bottom - top))
-                    let name = Self.name(
-                        layout, level: number, factor: factor, column, row, area.size, of: size, side: side)
+                    let name =
+                        switch layout {
+                        case .deepzoom: "image_files/\(number)/\(column)_\(row)"
+                        case .iiif: iiifName(column, row, of: factor, area.size)
+                        case .xyz: "\(number)/\(column)/\(row)"
+                        }
                     return Tile(name: "\(name).\(format.fileExtension)", area: area)
                 }
             }
-            return Level(factor: factor, size: level, number: number, tiles: tiles)
+            return Level(factor: factor, size: size, tiles: tiles)
         }
     }
 
@@ -84,23 +87,14 @@ package struct TilePyramid: Sendable {
 
     private static func parts(_ length: Int, _ side: Int) -> Int { (length + side - 1) / side }
 
-    /// The path of a tile, without its extension.
-    private static func name(
-        _ layout: Layout, level: Int, factor: Int, _ column: Int, _ row: Int, _ tile: PixelSize, of size: PixelSize,
-        side: Int
-    ) -> String {
-        switch layout {
-        case .deepzoom: return "image_files/\(level)/\(column)_\(row)"
-        case .xyz: return "\(level)/\(column)/\(row)"
-        case .iiif:
-            let (x, y) = (column * side * factor, row * side * factor)
-            let (width, height) = (min(side * factor, size.width - x), min(side * factor, size.height - y))
-            let isWhole = x == 0 && y == 0 && width == size.width && height == size.height
-            // The canonical forms, which viewers ask for.
-            let region = isWhole ? "full" : "\(x),\(y),\(width),\(height)"
-            let scaled = isWhole && factor == 1 ? "max" : "\(tile.width),\(tile.height)"
-            return "\(region)/\(scaled)/0/default"
-        }
+    /// The path of a tile without its extension, in the canonical forms, which viewers ask for.
+    private func iiifName(_ column: Int, _ row: Int, of factor: Int, _ tile: PixelSize) -> String {
+        let (x, y) = (column * side * factor, row * side * factor)
+        let (width, height) = (min(side * factor, size.width - x), min(side * factor, size.height - y))
+        let isWhole = x == 0 && y == 0 && width == size.width && height == size.height
+        let region = isWhole ? "full" : "\(x),\(y),\(width),\(height)"
+        let scaled = isWhole && factor == 1 ? "max" : "\(tile.width),\(tile.height)"
+        return "\(region)/\(scaled)/0/default"
     }
 
     /// Tiles of a map are whole.

@@ -7,6 +7,9 @@ extension ICOOutput: OutputEncoder {
         ("pngsave_target", [("compression", 9)])
     }
 
+    /// PNG keeps 16 bits.
+    var reducesDepth: Bool { false }
+
     func save(_ image: Image, as planned: PictureInfo, to output: OpenFile, strip: Bool) throws {
         let colored = try image.colourspace(.srgb)
         let whole = try (colored.hasAlpha ? colored : colored.bandjoin(constants: [255])).inMemory()

@@ -14,6 +14,9 @@ extension TilesOutput: OutputEncoder {
         return encoder
     }
 
+    /// PNG keeps 16 bits.
+    var reducesDepth: Bool { false }
+
     func save(_ image: Image, as planned: PictureInfo, to output: OpenFile, strip: Bool) throws {
         let pyramid = pyramid(of: PixelSize(image.width, image.height))
         var archive = ZIPWriter(output)

@@ -189,7 +189,8 @@ struct PipelineDrawing {
         // A set has no format of its own.
         let formats = SaveFormat.allCases.filter { $0 != .same || !source.isSet }
         if random.chance(0.25) {
-            let several = OutputFormat.allCases.shuffled(using: &random).prefix(random.pick([2, 2, 3]))
+            let several = OutputFormat.allCases.filter { $0 != .tiles }.shuffled(using: &random).prefix(
+                random.pick([2, 2, 3]))
             return .mapping([Written.Entry(key: "format", value: .list(several.map { .text($0.rawValue) }))])
         }
         let format = random.pick(formats)
@@ -201,6 +202,8 @@ struct PipelineDrawing {
             }
             // The slow half of an encoder's range makes no other pixels.
             if let effort = save["effort"]?.word.flatMap({ Int($0) }) { save["effort"] = .plain("\(min(effort, 2))") }
+            // TileTests are about folders.
+            if format == .format(.tiles) { save["container"] = .plain("zip") }
             if format == .format(.avif) { save["effort"] = .plain("0") }
             if format == .format(.jxl) { save["effort"] = .plain("3") }
             let renditions = Written.mapping([

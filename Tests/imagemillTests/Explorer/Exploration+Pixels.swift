@@ -96,6 +96,10 @@ extension Exploration {
     ) async throws -> Finding? {
         comparisons.withLock { $0.all += 1 }
         if try runner.bytes(one) == runner.bytes(other) { return nil }
+        guard SourceFormat(rawValue: output.entry.format) != nil else {
+            comparisons.withLock { $0.undecided += 1 }
+            return nil
+        }
         guard let likeness = try await likeness(one, other, frame: frame, output.entry.format) else {
             return Finding(
                 property: bound.property, detail: "\(output.path) is not of the size or bands that it has \(what)")

@@ -9,8 +9,9 @@ extension Exploration {
         var findings: [Finding] = []
         for output in outputs {
             let (entry, path) = (output.entry, runner.folder.path("out/s/" + output.path))
+            // Nothing here reads an ICO, or an archive.
+            guard let format = SourceFormat(rawValue: entry.format) else { continue }
             let found = try await inVipsTurn { () -> [Int] in
-                guard let format = SourceFormat(rawValue: entry.format) else { return [] }
                 let image = try DrawnSource.decoded(path, as: format)
                 return [image.width, image.pages > 1 ? image.pageHeight : image.height]
             }

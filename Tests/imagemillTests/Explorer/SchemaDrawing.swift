@@ -117,6 +117,8 @@ struct SchemaDrawing {
             return random.pick(assets)
         } else if key == "file" {
             return table
+        } else if key == "id" {
+            return "https://example.org/{stem}"
         } else if key == "font" {
             return random.pick(["serif", "DejaVu Sans", "No Such Family"])
         } else if key == "text" {

@@ -197,6 +197,16 @@ package struct RenderedSize: Codable, Sendable, Equatable {
         self.look = look
         self.isOriginal = isOriginal
     }
+
+    /// What a cache has kept may be older than some of it.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        size = try container.decode(PixelSize.self, forKey: .size)
+        frames = try container.decode(Int.self, forKey: .frames)
+        reached = try container.decodeIfPresent(ReachedQuality.self, forKey: .reached)
+        look = try container.decodeIfPresent(PictureLook.self, forKey: .look)
+        isOriginal = try container.decodeIfPresent(Bool.self, forKey: .isOriginal) ?? false
+    }
 }
 
 /// The result of a search for a quality.

@@ -64,6 +64,7 @@ extension RenditionPlan {
             words.append(
                 "has a similarity of \(shown) at quality \(best.quality), and \(writtenNumber(least)) was asked for")
         }
+        if words.isEmpty { words.append("cannot be compared with its picture: an encoder has left out frames") }
         let remedy = "make it smaller, or change 'max-bytes', 'quality' or 'min-quality'"
         return Warning(.targetMissed, "'\(title)' \(words.joined(separator: ", and ")); \(remedy)")
     }

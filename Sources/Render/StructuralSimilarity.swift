@@ -14,15 +14,19 @@ struct StructuralSimilarity {
 
     private let size: PixelSize
     private let luma: Image
+    /// When each frame of an animation begins, in milliseconds.
+    private let starts: [Int]
 
     /// - Parameter picture: the one that others are compared with; in memory, since it is read again for each.
     init(to picture: Image) throws {
         size = PixelSize(picture.width, picture.height)
         luma = try picture.luma
+        starts = picture.frameStarts
     }
 
     /// - Returns: nil if the other one has another size.
-    func similarity(of other: Image) throws -> Double? {
+    func similarity(of written: Image) throws -> Double? {
+        let other = try written.height == size.height ? written : written.frames(shownAt: starts)
         guard PixelSize(other.width, other.height) == size else { return nil }
         let theirs = try other.luma
         let (mean1, mean2) = (try mean(luma), try mean(theirs))
@@ -60,6 +64,23 @@ struct StructuralSimilarity {
 }
 
 extension Image {
+    /// When each frame begins, in milliseconds; nothing for a still.
+    fileprivate var frameStarts: [Int] {
+        let delays = ints("delay") ?? []
+        return delays.indices.map { delays[..<$0].reduce(0, +) }
+    }
+
+    /// The frames that are shown at these times, below each other. Encoders make one frame of several that are alike.
+    fileprivate func frames(shownAt times: [Int]) throws -> Image {
+        let (starts, side) = (frameStarts, pageHeight)
+        guard !times.isEmpty, starts.count * side == height else { return self }
+        let frames = try times.map { time in
+            let shown = starts.lastIndex { $0 <= time } ?? 0
+            return try extractArea(left: 0, top: shown * side, width: width, height: side)
+        }
+        return try Image.arrayjoin(frames)
+    }
+
     /// The brightness of each pixel, from 0 to 255 in floating point, on white.
     fileprivate var luma: Image {
         get throws {

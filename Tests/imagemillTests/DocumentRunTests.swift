@@ -88,10 +88,12 @@ import Testing
         let runner = try await runner(
             """
               both: { file: "{stem}.json", content: { files: ["{file:large}", "{file:small}"] } }
+              nested: { file: "{stem}-nested.json", content: { lang: x, all: { main: "{file:large}", list: [{ in: { deep: "{file:large}" } }, "{file:small}"] } } }
               one: { file: "{stem}-large.json", content: { file: "{file:large}" } }
             """, renditions: renditions)
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
-        #expect(runner.files() == ["a b.json", "a b.png"])
+        #expect(runner.files() == ["a b-nested.json", "a b.json", "a b.png"])
+        #expect(try json(runner, "out/a b-nested.json") == ["lang": "x", "all": ["list": ["a b.png"]]])
         #expect(try json(runner, "out/a b.json") == ["files": ["a b.png"]])
     }
 

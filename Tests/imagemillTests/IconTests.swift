@@ -2,6 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
+import Vips
 
 @Suite struct IconTests {
     /// The pictures in an ICO by its own directory: their sides, and their bytes.

@@ -188,4 +188,19 @@ import Testing
         #expect(try await run(runner, "--dry-run").exit == 0)
         #expect(!runner.exists("m.json"))
     }
+
+    @Test func `it takes no file that is another one's`() async throws {
+        let runner = try await runner("{ format: webp }")
+        for (options, words) in [
+            (["--manifest", "r.json", "--report", "r.json"], "--report and --manifest name one file"),
+            (["--manifest", "out/.imagemill/report.json"], "is the run's report"),
+        ] {
+            let result = try await runner.run(["run", "p.yaml", "in", "-o", "out"] + options)
+            #expect(result.exit == 64 && result.errors.contains(words), "\(result.errors)")
+        }
+        let result = try await runner.run(
+            "run", "p.yaml", "in/a b.jpg", "-o", "out", "--manifest", "out/a b-16.webp")
+        #expect(result.exit != 0 && result.errors.contains("a rendition has that name"), "\(result.errors)")
+        #expect(try await runner.size(of: "out/a b-16.webp") == [16, 12])
+    }
 }

@@ -83,6 +83,7 @@ import Vips
             (plain.prefix(2) + comment + plain.dropFirst(2), false, false),
             (plain.prefix(2) + comment + plain.dropFirst(2), true, true),
             (plain + [1, 2, 3], false, false),
+            (plain.prefix(2) + [0xFF, 0xEE, 0, 20] + "Adobe and a secret".utf8 + plain.dropFirst(2), false, false),
             (plain.prefix(2) + orientation + plain.dropFirst(2), true, false),
         ]
         for source in sources {

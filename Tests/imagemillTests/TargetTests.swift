@@ -83,4 +83,50 @@ import Vips
         let result = try await runner.run("check", "p.yaml")
         #expect(result.exit != 0 && result.errors.contains(words), "\(result.errors)")
     }
+
+    @Test func `both targets are met wherever some quality meets both`() async throws {
+        // Each quality's bytes and similarity, by saving with that quality alone.
+        var sizes: [Int: Int] = [:]
+        for quality in stride(from: 30, through: 90, by: 4) {
+            let runner = try await runner("{ format: jpeg, quality: \(quality) }")
+            #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+            sizes[quality] = try runner.bytes("out/a.jpg").count
+        }
+        for quality in [34, 50, 66, 82] {
+            let most = try #require(sizes[quality])
+            // A little less like the picture than what that quality gives: some quality below reaches it.
+            let probe = try await runner(
+                "{ format: jpeg, quality: \(quality), max-bytes: 1M, min-quality: \(quality) }")
+            #expect(try await probe.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+            for ssim in [0.6, 0.7, 0.8, 0.85, 0.9, 0.93] {
+                let both = try await runner("{ format: jpeg, quality: { ssim: \(ssim) }, max-bytes: \(most) }")
+                let result = try await both.run("run", "p.yaml", "in", "-o", "out")
+                let alone = try await runner("{ format: jpeg, quality: { ssim: \(ssim) } }")
+                #expect(try await alone.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+                // If the smallest file that is like the picture enough fits, both can be met.
+                let least = try alone.bytes("out/a.jpg").count
+                if least <= most { #expect(result.exit == 0, "\(quality) \(ssim): \(result.errors)") }
+            }
+        }
+    }
+
+    @Test(arguments: ["webp", "gif"])
+    func `an animation whose frames the encoder joins is compared frame by frame`(source: String) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.\(source)", as: "\(source)save_target") {
+            let frames = try (0..<4).map { frame in
+                try TestPicture.solid(frame < 3 ? [200, 30, 60] : [20, 90, 200], width: 40, height: 30)
+            }
+            return try Image.arrayjoin(frames).editingMetadata {
+                $0.set("page-height", int: 30)
+                $0.set("delay", ints: [100, 100, 100, 200])
+            }
+        }
+        try runner.folder.write(
+            "renditions: { a: { save: { format: webp, quality: { ssim: 0.9 } } } }\n", to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        let ssim = try #require(try runner.report().sources.first?.renditions.first?.ssim)
+        #expect(ssim > 0.9)
+    }
 }

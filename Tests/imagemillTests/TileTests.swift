@@ -200,6 +200,41 @@ import Vips
         #expect(runner.files().contains("a.tiles/notes.txt") && runner.files().contains("a-2.tiles/image.dzi"))
     }
 
+    @Test(arguments: ["version", "overwrite"])
+    func `a folder with files of somebody else is never removed`(collision: String) async throws {
+        let runner = try await made(Self.tiles)
+        try runner.folder.write("mine", to: "out/a.tiles/image_files/notes.txt")
+        try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 300, height: 200) }
+        let again = try await runner.run("run", "p.yaml", "in", "-o", "out", "--collision", collision)
+        #expect(runner.exists("out/a.tiles/image_files/notes.txt"), "\(again.errors)")
+        #expect(
+            (again.exit == 0) == (collision == "version") && runner.exists("out/a-2.tiles") == (collision == "version"))
+        try runner.folder.write("theirs", to: "out/b.tiles/deep/diary.txt")
+        try await runner.picture("in/b.png")
+        _ = try await runner.run("run", "p.yaml", "in/b.png", "-o", "out", "--collision", collision)
+        #expect(runner.exists("out/b.tiles/deep/diary.txt"))
+        try FileManager.default.removeItem(atPath: runner.folder.path("in/a.png"))
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out", "--prune").exit != 64)
+        #expect(runner.exists("out/a.tiles/image_files/notes.txt"))
+    }
+
+    @Test func `a folder becomes a file of the same name, and a file in it is refused`() async throws {
+        let runner = try await made("{ format: tiles, tile-format: png }")
+        for (container, isFolder) in [("folder", true), ("zip", false), ("folder", true)] {
+            try runner.folder.write(
+                "renditions: { a: { save: { format: tiles, container: \(container) }, file: \"{stem}.pyramid\" } }\n",
+                to: "p.yaml")
+            let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+            #expect(result.exit == 0, "\(result.errors)")
+            #expect(runner.exists("out/a.pyramid/image.dzi") == isFolder && runner.exists("out/a.pyramid"))
+        }
+        try runner.folder.write(
+            "renditions: { a: { save: { format: tiles }, file: \"{stem}\" }, b: { save: { format: png }, file: \"{stem}/big.png\" } }\n",
+            to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "other")
+        #expect(result.exit == 2 && result.errors.contains("would be in the folder of tiles 'a'"), "\(result.errors)")
+    }
+
     @Test func `tiles in a tree with the sources are not taken for sources`() async throws {
         let runner = try CommandRunner()
         try await runner.picture("site/a.png")

@@ -11,6 +11,9 @@ package struct Manifest: Sendable {
         let size: PixelSize?
         package let look: PictureLook?
         package let renditions: [Rendition]
+
+        /// The paths of all its files, from the output folder.
+        package var files: [BytePath] { renditions.flatMap(\.formats).flatMap(\.files).map(\.path) }
     }
 
     /// A rendition of the pipeline in all its formats.

@@ -87,24 +87,37 @@ extension Outbox {
         return file(origin.content == content ? .source(origin.source) : .changed, content: content)
     }
 
-    /// The owner of a folder, and the digest of what it was unpacked from. What is in the tiles is not looked at, which
-    /// would take long.
-    /// - Returns: nil if it is somebody else's: it says nothing of itself, and has other files than tiles.
+    /// The owner of a folder, and the digest of what it was unpacked from. The tiles themselves are not read, which would
+    /// take long.
+    /// - Returns: nil if it is nobody's that is known.
     private func folder(
         _ name: BytePath, in folder: Directory, _ recorded: OwnedName?, _ origin: FileOrigin?
     ) throws(SystemError) -> (FileOwner, content: String?)? {
-        if let origin {
-            let isRecorded = recorded?.contents?.contains(origin.content) ?? false
-            return (.source(isRecorded ? recorded?.source ?? origin.source : origin.source), origin.content)
+        let isRecorded = origin.map { recorded?.contents?.contains($0.content) ?? false } ?? true
+        guard let source = isRecorded ? recorded?.source ?? origin?.source : origin?.source else { return nil }
+        // Something else may have been put into it.
+        guard try hasOnlyTiles(folder.folder(name), below: BytePath([])) else {
+            return origin == nil ? nil : (.changed, origin?.content)
         }
-        guard let recorded else { return nil }
-        let names = try folder.folder(name).names(atMost: Self.mostNames)
-        let isOurs = !names.isEmpty && names.allSatisfy { TilePyramid.mayContain(String(decoding: $0, as: UTF8.self)) }
-        return isOurs ? (.source(recorded.source), recorded.contents?.first) : nil
+        return (.source(source), origin?.content ?? recorded?.contents?.first)
     }
 
-    /// More are not looked at.
-    private static let mostNames = 100_000
+    private func hasOnlyTiles(_ folder: Directory, below path: BytePath) throws(SystemError) -> Bool {
+        for name in try folder.names().map({ BytePath($0) }) {
+            let path = path.appending(name)
+            switch try folder.status(name)?.kind {
+            case .directory:
+                guard path.components.count < TilePyramid.deepest,
+                    try hasOnlyTiles(folder.folder(name), below: path)
+                else { return false }
+            case .regular: guard TilePyramid.isName(path.text) else { return false }
+            // Gone since it was listed.
+            case nil: break
+            case .link, .other: return false
+            }
+        }
+        return true
+    }
 
     /// - Returns: nil if it may not be read, or is gone by now.
     private func content(of name: BytePath, in folder: Directory) throws(SystemError) -> String? {

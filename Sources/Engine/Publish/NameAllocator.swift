@@ -118,7 +118,9 @@ package struct NameAllocator: Sendable {
         guard asksFiles, let (file, writtenFor) = try folder.found(path, recorded: recorded) else { return }
         switch writtenFor {
         case .source(let source) where source == owner || isGone(source): checked.replaceable[path] = file
-        case .source(let source): refuse(.owner(source))
+        case .source(let source):
+            if overwrites { checked.replaceable[path] = file }
+            refuse(.owner(source))
         case .otherWriter: refuse(.otherWriter)
         case .changed: refuse(.changedFile)
         case .foreign: refuse(.foreignFile)

@@ -13,10 +13,17 @@ enum OutputCheck {
         throws(Failure) -> Int
     {
         let format = plan.format.declaration
+        let planned = plan.output.size
+        let isRight =
+            switch plan.output.certainty {
+            case .exact: said == planned
+            case .atMost: said.width <= planned.width && said.height <= planned.height
+            case .about: true
+            }
         let (count, isRecognized, size): (Int, Bool, (width: Int, height: Int)?)
         do throws(SystemError) {
             (count, isRecognized, size) = try file.structure {
-                ($0.count, format.recognizes($0), plan.rendition.save.encoding.size(in: $0, said: said))
+                ($0.count, format.recognizes($0), isRight ? plan.rendition.save.encoding.size(in: $0, said: said) : nil)
             }
         } catch {
             throw error.asOutputFailure
@@ -30,14 +37,7 @@ enum OutputCheck {
         guard isRecognized else {
             throw rejected(plan, "expected a \(plan.format.rawValue) file, found other bytes")
         }
-        let planned = plan.output.size
-        let isRight =
-            switch plan.output.certainty {
-            case .exact: said == planned
-            case .atMost: said.width <= planned.width && said.height <= planned.height
-            case .about: true
-            }
-        guard isRight, let size, size == (said.width, said.height) else {
+        guard let size, size == (said.width, said.height) else {
             throw rejected(plan, "expected \(planned) pixels, found \(said)")
         }
         return count

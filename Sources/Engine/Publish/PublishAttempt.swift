@@ -206,6 +206,7 @@ final class PublishAttempt {
         let found = try system { () throws(SystemError) in try file.folder.status(path.lastComponent) }
         guard let found else { return false }
         guard publication.mayReplace(path, found) else { throw .occupied(path) }
+        try refuseForeignFolder(found, path)
         steps.append(.exchanged(file))
         if try system({ () throws(SystemError) in try file.exchange() }) { return true }
         steps.removeLast()
@@ -219,12 +220,12 @@ final class PublishAttempt {
         guard let found = try system({ () throws(SystemError) in try folder.status(name) }) else { return false }
         guard publication.mayReplace(file.destination, found) else { throw .occupied(file.destination) }
         let kept = Self.keptName(file.token)
-        if file.isUnpacked {
+        try refuseForeignFolder(found, file.destination)
+        if file.isUnpacked || found.kind == .directory {
             steps.append(.replaced(file, kept: kept))
             try system { () throws(SystemError) in try rename(file.destination, to: kept, in: folder) }
             return true
         }
-        try refuseFolder(found, file.destination)
         steps.append(.replaced(file, kept: kept))
         do throws(SystemError) {
             try folder.link(name, to: folder, as: kept)
@@ -242,6 +243,11 @@ final class PublishAttempt {
         } catch {
             throw SystemError("replace '\(path.printable)'", code: error.code)
         }
+    }
+
+    /// A folder may be replaced only if it is known for a rendition, whatever the policy: others have more in it.
+    private func refuseForeignFolder(_ found: FileStatus, _ path: BytePath) throws(PublishTrouble) {
+        if publication.replaceable[path]?.isSame(as: found) != true { try refuseFolder(found, path) }
     }
 
     private func refuseFolder(_ found: FileStatus, _ path: BytePath) throws(PublishTrouble) {

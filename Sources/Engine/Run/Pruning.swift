@@ -11,7 +11,10 @@ package final class MadeNames: BatchObserver {
     /// By the source's identity in the record; nil for a source that failed.
     private let names = Mutex<[BytePath: Set<BytePath>?]>([:])
 
-    package init(_ next: any BatchObserver) { self.next = next }
+    /// The names of a dry run are not known if they say what is in the files.
+    private let areKnown: Bool
+
+    package init(_ next: any BatchObserver, areKnown: Bool) { (self.next, self.areKnown) = (next, areKnown) }
 
     package func begin(sources: Int) { next.begin(sources: sources) }
     package func end() { next.end() }
@@ -19,7 +22,7 @@ package final class MadeNames: BatchObserver {
     package func finished(_ report: SourceReport, _ summary: BatchSummary) {
         next.finished(report, summary)
         guard let location = report.source.location else { return }
-        let made = report.error == nil ? Set(report.paths) : nil
+        let made = report.error == nil && areKnown ? Set(report.paths) : nil
         names.withLock { $0[location] = .some(made) }
     }
 

@@ -82,6 +82,7 @@ package struct PlannedDocuments: Sendable {
             }
             names.append(name)
         }
+        try names.checkFolders()
         return names
     }
 
@@ -132,20 +133,28 @@ indirect enum DocumentContent: Sendable {
     }
     var texts: [TextTemplate] { parts.compactMap { if case .text(let text) = $0 { text } else { nil } } }
 
-    /// The value with everything filled in. An item of a list that names a file which is not made is left out.
+    /// The value with everything filled in. What names a file that is not made is left out: the item of a list with all
+    /// that is in it, else the key alone.
     /// - Returns: nil if it names one itself.
     func filled(_ value: (Part) -> JSONValue?) -> JSONValue? {
         switch self {
         case .plain(let plain): return plain
         case .part(let part): return value(part)
-        case .list(let items): return .array(items.compactMap { $0.filled(value) })
+        case .list(let items):
+            return .array(items.compactMap { $0.isWhole(value) ? $0.filled(value) : nil })
         case .mapping(let entries):
             var members: [String: JSONValue] = [:]
-            for entry in entries {
-                guard let member = entry.value.filled(value) else { return nil }
-                members[entry.key] = member
-            }
+            for entry in entries { members[entry.key] = entry.value.filled(value) }
             return .object(members)
+        }
+    }
+
+    /// Whether every part has a value, but for what is in lists.
+    private func isWhole(_ value: (Part) -> JSONValue?) -> Bool {
+        switch self {
+        case .plain, .list: true
+        case .part(let part): value(part) != nil
+        case .mapping(let entries): entries.allSatisfy { $0.value.isWhole(value) }
         }
     }
 }

@@ -198,6 +198,23 @@ package struct SourcePlan: Sendable {
             }
             names.append(name)
         }
+        try names.checkFolders()
         return names
+    }
+}
+
+extension [RenditionName] {
+    /// Refuses a file in a folder that is a rendition itself, and is replaced as a whole.
+    /// - Throws: `PlanFailure`.
+    func checkFolders() throws(PlanFailure) {
+        for folder in self where folder.isFolder {
+            guard let file = first(where: { $0.path != folder.path && $0.path.isAtOrBelow(folder.path) }) else {
+                continue
+            }
+            throw PlanFailure(
+                .nameTaken, stage: "publish",
+                "'\(file.path.printable)' would be in the folder of tiles '\(folder.path.printable)'; change 'file' of one of them"
+            )
+        }
     }
 }

@@ -140,10 +140,28 @@ package struct TilePyramid: Sendable {
         return .object(members)
     }
 
-    /// Whether a folder of tiles may have something of this name in it.
-    package static func mayContain(_ name: String) -> Bool {
-        let isNumbers = !name.isEmpty && name.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ",") }
-        return isNumbers || ["image.dzi", "image_files", "info.json", "full"].contains(name)
+    /// The parts of the longest path in a folder of tiles.
+    package static let deepest = 4
+
+    /// Whether a file of this path may be in some folder of tiles.
+    package static func isName(_ path: String) -> Bool {
+        if ["image.dzi", "info.json"].contains(path) { return true }
+        guard let dot = path.lastIndex(of: "."), ["jpg", "png", "webp"].contains(path[path.index(after: dot)...]) else {
+            return false
+        }
+        let parts = path[..<dot].split(separator: "/", omittingEmptySubsequences: false)
+        func areNumbers(_ text: Substring, _ separator: Character, _ count: Int) -> Bool {
+            let numbers = text.split(separator: separator, omittingEmptySubsequences: false)
+            return numbers.count == count
+                && numbers.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (48...57).contains($0) } }
+        }
+        if parts.count == 3, parts[0] == "image_files" {
+            return areNumbers(parts[1], "/", 1) && areNumbers(parts[2], "_", 2)
+        }
+        if parts.count == 3 { return parts.allSatisfy { areNumbers($0, "/", 1) } }
+        return parts.count == 4 && parts[2...] == ["0", "default"]
+            && (parts[0] == "full" || areNumbers(parts[0], ",", 4))
+            && (parts[1] == "max" || areNumbers(parts[1], ",", 2))
     }
 
     /// The names of all files in their order: the description, then the tiles of each level.

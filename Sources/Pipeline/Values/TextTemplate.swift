@@ -345,15 +345,18 @@ extension TextTemplate {
     private static let cutText = "only the first \(longest) characters of the text are drawn"
 
     /// The words for metadata, where values are as they are.
+    /// - Parameter escape: for the values of fields.
     /// - Returns: also the fields that have neither a value nor a default, and whether a value is not all there.
-    func stated(_ fields: TextFields, on size: PixelSize) -> (text: String, empty: [String], isCut: Bool) {
+    func stated(
+        _ fields: TextFields, on size: PixelSize, escape: (String) -> String = { $0 }
+    ) -> (text: String, empty: [String], isCut: Bool) {
         var (text, empty, isCut): (String, [String], Bool) = ("", [], false)
         func add(_ part: Part) {
             switch part {
             case .literal(let words): text += words
             case .field(let field, let fallback, let written):
                 if let words = fields.value(of: field, on: size), !words.isEmpty || fallback == nil {
-                    text += words
+                    text += escape(words)
                     isCut = isCut || field.isOfMetadata && words.unicodeScalars.count >= Rights.longestValue
                 } else if let fallback {
                     fallback.forEach(add)

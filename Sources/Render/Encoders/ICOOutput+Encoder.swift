@@ -13,8 +13,7 @@ extension ICOOutput: OutputEncoder {
     func save(_ image: Image, as planned: PictureInfo, to output: OpenFile, strip: Bool) throws {
         let colored = try image.colourspace(.srgb)
         let whole = try (colored.hasAlpha ? colored : colored.bandjoin(constants: [255])).inMemory()
-        let longest = max(whole.width, whole.height)
-        let smaller = try sides.filter { $0 < longest }.map { try whole.thumbnail(side: $0) }
+        let smaller = try smaller(than: max(whole.width, whole.height)).map { try whole.thumbnail(side: $0) }
         let pictures = try (smaller + [whole]).map { picture in
             let target = try Target()
             try saveByLibvips(picture, as: planned, to: target, strip: true)

@@ -24,11 +24,21 @@ struct QualitySearch: Sendable {
     /// The trial to take, if one has reached the target; else the one that comes nearest to it.
     var best: Trial? {
         let reached = trials.filter(isReached)
-        guard target.leastSimilarity != nil else {
-            return reached.max { $0.quality < $1.quality } ?? trials.min { $0.bytes < $1.bytes }
-        }
-        return reached.min { $0.quality < $1.quality } ?? trials.max { $0.quality < $1.quality }
+        let found =
+            target.leastSimilarity == nil
+            ? reached.max { $0.quality < $1.quality } : reached.min { $0.quality < $1.quality }
+        return found ?? trials.min { miss(of: $0) < miss(of: $1) }
     }
+
+    /// By how much a trial misses the target: the share of bytes that are too many, and of differences.
+    private func miss(of trial: Trial) -> Double {
+        let bytes = target.mostBytes.map { Double(trial.bytes) / Double(max(1, $0)) - 1 } ?? 0
+        let differences =
+            target.leastSimilarity.map { (1 - (trial.similarity ?? 0)) / max(1 - $0, 1e-6) - 1 } ?? 0
+        return max(0, bytes) + max(0, differences)
+    }
+
+    private func fits(_ trial: Trial) -> Bool { target.mostBytes.map { trial.bytes <= $0 } ?? true }
 
     /// Whether a trial is as good and as small as was asked for.
     func isReached(_ trial: Trial) -> Bool {
@@ -85,7 +95,9 @@ struct QualitySearch: Sendable {
         // Differences halve and halve again: their logarithm is what grows evenly.
         func distance(_ trial: Trial) -> Double { log(max(1 - least, 1e-6) / max(1 - similarity(trial), 1e-6)) - 0.01 }
         if let above {
-            if 1 - similarity(above) >= Self.near * (1 - least) || above.quality <= target.leastQuality { return nil }
+            let isNear = 1 - similarity(above) >= Self.near * (1 - least)
+            // One that is like the picture enough and too large may still have a smaller one below it.
+            if isNear && fits(above) || above.quality <= target.leastQuality { return nil }
             if let below, above.quality - below.quality <= 1 { return nil }
             if let below { return between(below, above, distance) }
             let gain = Self.growth(trials, distance) ?? Self.usualGain

@@ -70,10 +70,32 @@ extension RunCommand {
         try refuseAddress(outbox.path)
         try refuseFile(outbox.path)
         try refuseSameFolder(roots, outbox.path)
+        try refuseOneFileForTwo(outbox)
         try refuseUnwritable(report, as: isPage ? .page : .report, option: "--report")
         try refuseUnwritable(
             manifest, as: manifest.map(ReportPageFile.isPage) == true ? .manifestPage : .manifest, option: "--manifest")
         try refuseUnwritable(metrics, as: .metrics, option: "--metrics")
+    }
+
+    private func refuseOneFileForTwo(_ outbox: OutboxLocation) throws {
+        let files = [("--report", report), ("--manifest", manifest), ("--metrics", metrics)].compactMap {
+            option, file in
+            file.map { (option: option, path: RawArguments.paths([$0])[0]) }
+        }
+        for (index, file) in files.enumerated() {
+            let place = FileSystem.absolute(file.path)
+            if let other = files[..<index].first(where: { FileSystem.absolute($0.path) == place }), place != nil {
+                printError(
+                    "imagemill: \(other.option) and \(file.option) name one file, '\(file.path.printable)'; choose another for one of them"
+                )
+                throw ExitStatus.usage
+            }
+            if file.option == "--manifest", place != nil, place == FileSystem.absolute(outbox.report) {
+                printError(
+                    "imagemill: '\(file.path.printable)' is the run's report; choose another file (--manifest)")
+                throw ExitStatus.usage
+            }
+        }
     }
 
     private func refuseAddress(_ outbox: BytePath) throws {

@@ -160,7 +160,8 @@ struct RunCommand: RenderingCommand {
             let record = try OutboxRecord(preparation.outbox, isDryRun: dryRun)
             defer { record.close() }
             let observer = counted ?? observer(preparation, progress)
-            let made = prune ? MadeNames(observer) : nil
+            let areNamesKnown = !dryRun || !preparation.pipeline.file.namesByContents
+            let made = prune ? MadeNames(observer, areKnown: areNamesKnown) : nil
             let prepared = try batch(preparation, render, record: record, workers: workers, observer: made ?? observer)
             await ready
             let start = preparation.start

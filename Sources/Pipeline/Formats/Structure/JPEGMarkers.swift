@@ -90,7 +90,7 @@ struct JPEGMarkers: FileStructure {
                 // With two bytes for the size of a small picture within, which comes after them.
                 case 0xE0: start.starts(with: "JFIF\0".utf8) && markers.segmentEnd - markers.reader.position == 14
                 case applicationSegment2: start.starts(with: "ICC_PROFILE\0".utf8)
-                case 0xEE: start.starts(with: "Adobe".utf8)
+                case 0xEE: start.starts(with: "Adobe".utf8) && markers.segmentEnd - markers.reader.position == 12
                 default: false
                 }
             if !isKnown { return false }

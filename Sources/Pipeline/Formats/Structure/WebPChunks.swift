@@ -67,10 +67,26 @@ struct WebPChunks: FileStructure {
         while chunks.hasMore {
             let (type, length) = try chunks.next()
             guard needed.contains(type) else { return false }
+            if type == "ANMF" {
+                let frame = chunks.reader.position + 16..<chunks.reader.position + length
+                guard try hasPixelsOnly(source, frame) else { return false }
+            }
             try chunks.reader.skip(length)
             try chunks.reader.skip(min(length % 2, chunks.reader.remaining))
         }
         return chunks.end == source.count
+    }
+
+    /// The same of the chunks of a frame.
+    private static func hasPixelsOnly(_ source: ByteSource, _ frame: Range<Int>) throws(StructureError) -> Bool {
+        var reader = ForwardReader(source, in: frame)
+        while reader.remaining >= 8 {
+            guard ["ALPH", "VP8 ", "VP8L"].contains(try reader.fourCC()) else { return false }
+            let length = try reader.integer(bytes: 4, .little)
+            try reader.skip(length)
+            try reader.skip(min(length % 2, reader.remaining))
+        }
+        return reader.remaining == 0
     }
 
     /// The type and the length of the next chunk; the reader is then at its data.

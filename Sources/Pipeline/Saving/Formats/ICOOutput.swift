@@ -34,11 +34,12 @@ package struct ICOOutput: OutputFormatDeclaration {
 
     package static func recognizes(_ file: ByteSource) -> Bool { file.read(0, mark.count) == mark }
 
-    /// The size of the largest picture, by its own header.
+    /// The size of the last picture, if the file has the pictures that it should, by their own headers.
     package func size(in file: ByteSource, said: PixelSize) -> (width: Int, height: Int)? {
-        let count = file.read(Self.mark.count, 2)
-        guard count.count == 2 else { return nil }
-        let sizes = (0..<Int(count[0]) | Int(count[1]) << 8).compactMap { index -> (width: Int, height: Int)? in
+        let (count, longest) = (file.read(Self.mark.count, 2), max(said.width, said.height))
+        let expected = smaller(than: longest) + [longest]
+        guard count.count == 2, Int(count[0]) | Int(count[1]) << 8 == expected.count else { return nil }
+        let sizes = expected.indices.compactMap { index -> (width: Int, height: Int)? in
             let place = file.read(Self.headBytes + Self.entryBytes * index + 12, 4)
             guard place.count == 4 else { return nil }
             let offset = place.reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -47,8 +48,11 @@ package struct ICOOutput: OutputFormatDeclaration {
             func number(_ start: Int) -> Int { header[start..<start + 4].reduce(0) { $0 << 8 | Int($1) } }
             return (number(16), number(20))
         }
-        return sizes.max { $0.width * $0.height < $1.width * $1.height }
+        return sizes.map { max($0.width, $0.height) } == expected ? sizes.last : nil
     }
+
+    /// The longest sides of the pictures besides one with this longest side.
+    package func smaller(than longest: Int) -> [Int] { sides.filter { $0 < longest } }
 
     /// The file that has these pictures.
     /// - Parameter pictures: their sizes, and as PNG; each side at most `longestSide`.

@@ -23,6 +23,7 @@ package struct TIFFOutput: OutputFormatDeclaration {
     package let isPyramid: Bool
 
     private static let usualTile = 256
+    private static let zstdBytes = 30 << 20
 
     package init(_ p: inout Parameters) {
         compression = p.optional("compression", .lzw, "How the pixels are packed; all but jpeg keep every pixel.")
@@ -46,7 +47,12 @@ package struct TIFFOutput: OutputFormatDeclaration {
     package func memory(saving picture: PictureInfo) -> Int {
         guard let tile else { return 0 }
         let row = picture.size.width * picture.pixels.bytes * (tile + 2)
-        return isPyramid ? saturating(4 * row, picture.bytes / 2) : 2 * row
+        if !isPyramid { return 2 * row }
+        let longest = max(picture.size.width, picture.size.height)
+        let sizes = (0...).first { longest >> $0 <= tile } ?? 0
+        // Each size has an encoder of its own.
+        let encoders = compression == .zstd ? (sizes + 1) * Self.zstdBytes : 0
+        return saturating(saturating(4 * row, picture.bytes / 2), encoders)
     }
     package var secondsPerMegapixel: Double { 1 }
 }

@@ -76,7 +76,7 @@ package struct TilesOutput: OutputFormatDeclaration {
     package var texts: [TextTemplate] { [id].compactMap(\.self) }
     package func filled(_ fields: TextFields, on size: PixelSize) -> TilesOutput {
         var filled = self
-        filled.address = id?.stated(fields, on: size).text ?? ""
+        filled.address = id?.stated(fields, on: size) { BytePath($0).percentEncoded }.text ?? ""
         return filled
     }
 
@@ -103,7 +103,10 @@ package struct TilesOutput: OutputFormatDeclaration {
 
     /// The size that the archive has all tiles of, and nothing else.
     package func size(in file: ByteSource, said: PixelSize) -> (width: Int, height: Int)? {
-        guard let entries = ZIPDirectory(of: file)?.entries, entries.map(\.name) == pyramid(of: said).names() else {
+        // Before so many names are made.
+        guard refusal(of: said) == nil, let entries = ZIPDirectory(of: file)?.entries,
+            entries.map(\.name) == pyramid(of: said).names()
+        else {
             return nil
         }
         return (said.width, said.height)

@@ -123,4 +123,14 @@ extension Directory {
             try removeTree(name)
         }
     }
+
+    /// Removes what ended processes of this machine have left here: `.imagemill-PID-…`.
+    package func removeLeftoversOfEndedProcesses() throws(SystemError) {
+        let beginning = ".imagemill-"
+        for name in try names() where name.starts(with: beginning.utf8) {
+            let digits = name.dropFirst(beginning.utf8.count).prefix { $0 != UInt8(ascii: "-") }
+            guard let process = pid_t(String(decoding: digits, as: UTF8.self)), process > 0 else { continue }
+            if kill(process, 0) != 0 && errno == ESRCH { try removeWhatever(BytePath(name)) }
+        }
+    }
 }

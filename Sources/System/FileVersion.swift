@@ -14,9 +14,9 @@ package struct FileIdentity: Hashable, Sendable {
 /// The size and the time by which content is known again wherever it lies: a copy has them too, and so has a restored
 /// backup.
 package struct FileStamp: Hashable, Sendable {
-    /// For a set: of all its members together.
+    /// For a set, or a folder that is a rendition: of all its files together.
     package let bytes: Int
-    /// In nanoseconds since 1970, and only ever compared for being the same. For a set: a digest of its members.
+    /// In nanoseconds since 1970, and only ever compared for being the same. For a set or a folder: a digest of its files.
     package let modified: Int
 
     package init(bytes: Int, modified: Int) {

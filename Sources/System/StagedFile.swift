@@ -260,6 +260,12 @@ extension StagedFile {
         let folder: Directory
     }
 
+    /// The size and the time of the file, or of what is in the folder.
+    package func stamp() throws(SystemError) -> FileStamp {
+        guard let contents else { return try file.status().stamp }
+        return try contents.folder.contentsStamp()
+    }
+
     /// Whether a folder is published in the file's stead.
     package var isUnpacked: Bool { contents != nil }
 

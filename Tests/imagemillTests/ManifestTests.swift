@@ -11,7 +11,8 @@ import Testing
             struct Rendition: Decodable {
                 struct Format: Decodable {
                     struct File: Decodable {
-                        let path, url, sha256: String
+                        let path, url: String
+                        let sha256: String?
                         let width, height, scale, bytes: Int
                     }
                     let format, type: String
@@ -20,7 +21,7 @@ import Testing
                 let name: String
                 let formats: [Format]
             }
-            let source: String
+            let source, location: String
             let width, height: Int
             let color, thumbhash: String?
             let renditions: [Rendition]
@@ -202,5 +203,30 @@ import Testing
             "run", "p.yaml", "in/a b.jpg", "-o", "out", "--manifest", "out/a b-16.webp")
         #expect(result.exit != 0 && result.errors.contains("a rendition has that name"), "\(result.errors)")
         #expect(try await runner.size(of: "out/a b-16.webp") == [16, 12])
+    }
+
+    @Test func `sources of one name have a place each, folders are listed, and a failed source that is gone is not`()
+        async throws
+    {
+        let runner = try await runner("{ format: tiles }")
+        try runner.folder.write(
+            "renditions: { t: { save: { format: tiles } }, w: { save: { format: webp } } }\n", to: "p.yaml")
+        try await runner.picture("one/x.jpg")
+        try await runner.picture("two/x.jpg")
+        try runner.folder.write("no picture", to: "one/broken.png")
+        for folder in ["one", "two"] {
+            _ = try await runner.run("run", "p.yaml", folder, "-o", "out", "--manifest", "m.json")
+        }
+        let document = try await document(runner)
+        #expect(document.sources.map(\.location) == ["../one/x.jpg", "../two/x.jpg"])
+        #expect(document.failed.count == 1)
+        for source in document.sources {
+            let tiles = try #require(source.renditions.first?.formats.first)
+            #expect(tiles.format == "tiles" && tiles.type == "inode/directory" && tiles.files.first?.sha256 == nil)
+            #expect(runner.exists("out/\(tiles.files.first?.path ?? "")/image.dzi"))
+        }
+        try FileManager.default.removeItem(atPath: runner.folder.path("one/broken.png"))
+        _ = try await runner.run("run", "p.yaml", "one", "-o", "out", "--manifest", "m.json")
+        #expect(try await self.document(runner).failed.isEmpty)
     }
 }

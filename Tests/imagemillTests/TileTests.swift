@@ -128,7 +128,10 @@ import Vips
         let factors = try #require(tiles["scaleFactors"] as? [Int])
         #expect(factors == [1, 2, 4])
         // As the specification counts them: https://iiif.io/api/image/3.0/implementation/
-        var expected: Set<String> = ["info.json"]
+        var expected: Set<String> = ["info.json", "full/max/0/default.png"]
+        // No more is given at once: the second smallest size.
+        #expect(information["maxWidth"] as? Int == 350 && information["maxHeight"] as? Int == 350)
+        #expect(try await runner.size(of: "tiles/full/max/0/default.png") == [350, 250])
         for factor in factors {
             for y in stride(from: 0, to: 500, by: 256 * factor) {
                 for x in stride(from: 0, to: 700, by: 256 * factor) {
@@ -175,6 +178,9 @@ import Vips
         #expect(files.contains("a.tiles/image.dzi") && files.contains("a.tiles/image_files/10/2_1.png"))
         #expect(files.allSatisfy { $0.hasPrefix("a.tiles/") })
         #expect(try await runner.run(command).errors.contains("1 source unchanged"))
+        try FileManager.default.removeItem(atPath: runner.folder.path("out/a.tiles/image_files/10/0_1.png"))
+        #expect(try await runner.run(command).exit == 0)
+        #expect(runner.files() == files)
         try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 300, height: 200) }
         #expect(try await runner.run(command).exit == 0)
         #expect(!runner.exists("out/a.tiles/image_files/10") && runner.exists("out/a.tiles/image_files/9/1_0.png"))
@@ -218,6 +224,18 @@ import Vips
         #expect(runner.exists("out/a.tiles/image_files/notes.txt"))
     }
 
+    @Test func `a run that was killed leaves nothing for good`() async throws {
+        let runner = try await made(Self.tiles)
+        try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 300, height: 200) }
+        for point in ["after-unpack", "between-renames"] {
+            _ = try await runner.shell(
+                "IMAGEMILL_FAULT=\(point):1:kill \(CommandRunner.executable) run p.yaml in -o out")
+        }
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        let left = try FileManager.default.contentsOfDirectory(atPath: runner.folder.path("out"))
+        #expect(left.sorted() == [".imagemill", "a.tiles"], "\(left)")
+    }
+
     @Test func `a folder becomes a file of the same name, and a file in it is refused`() async throws {
         let runner = try await made("{ format: tiles, tile-format: png }")
         for (container, isFolder) in [("folder", true), ("zip", false), ("folder", true)] {
@@ -232,7 +250,9 @@ import Vips
             "renditions: { a: { save: { format: tiles }, file: \"{stem}\" }, b: { save: { format: png }, file: \"{stem}/big.png\" } }\n",
             to: "p.yaml")
         let result = try await runner.run("run", "p.yaml", "in", "-o", "other")
-        #expect(result.exit == 2 && result.errors.contains("would be in the folder of tiles 'a'"), "\(result.errors)")
+        #expect(
+            result.exit == 2 && result.errors.contains("would be in 'a', which is a file of this source"),
+            "\(result.errors)")
     }
 
     @Test func `tiles in a tree with the sources are not taken for sources`() async throws {

@@ -7,6 +7,8 @@ import System
 package struct Manifest: Sendable {
     package struct Source: Sendable {
         package let path: BytePath
+        /// From the output folder, which tells sources of several folders apart.
+        let location: BytePath
         /// Pixels as a person sees them, of one frame; of the first member of a set.
         let size: PixelSize?
         package let look: PictureLook?
@@ -34,8 +36,11 @@ package struct Manifest: Sendable {
         package let path: BytePath
         package let size: PixelSize
         package let scale: Int
+        /// Of a folder: of the archive that it was unpacked from.
         let bytes: Int
-        let digest: String
+        /// Nil for a folder.
+        let digest: String?
+        var isFolder: Bool { digest == nil }
     }
 
     package struct Failed: Sendable {
@@ -53,12 +58,13 @@ package struct Manifest: Sendable {
         let outbox = record.location.path
         for result in try record.results() {
             if let failure = result.failure {
+                if record.location.isGone(result.source) { continue }
                 failed.append(Failed(path: result.relative, message: failure))
                 continue
             }
             guard let report = SourceReport(document: result.document) else { continue }
             let files = try report.renditions.compactMap { try Self.file($0, in: outbox) }
-            if !files.isEmpty { sources.append(Source(report, files)) }
+            if !files.isEmpty { sources.append(Source(report, at: result.source, files)) }
         }
     }
 
@@ -67,21 +73,26 @@ package struct Manifest: Sendable {
         _ entry: SourceReport.RenditionEntry, in outbox: BytePath
     ) throws(SystemError) -> (entry: SourceReport.RenditionEntry, file: File)? {
         let path = outbox.appending(entry.path)
-        guard let status = try FileSystem.status(path), status.kind == .regular, status.bytes == entry.bytes else {
-            return nil
+        guard let status = try FileSystem.status(path) else { return nil }
+        var digest: String?
+        switch status.kind {
+        case .directory: break
+        case .regular where status.bytes == entry.bytes:
+            digest = if let known = entry.sha256 { known } else { try Digest.of(OpenFile.reading(path)) }
+        default: return nil
         }
-        let digest = if let known = entry.sha256 { known } else { try Digest.of(OpenFile.reading(path)) }
         let file = File(
-            path: entry.path, size: entry.size, scale: entry.scale, bytes: status.bytes, digest: digest)
+            path: entry.path, size: entry.size, scale: entry.scale, bytes: entry.bytes ?? 0, digest: digest)
         return (entry, file)
     }
 }
 
 extension Manifest.Source {
     fileprivate init(
-        _ report: SourceReport, _ files: [(entry: SourceReport.RenditionEntry, file: Manifest.File)]
+        _ report: SourceReport, at location: BytePath,
+        _ files: [(entry: SourceReport.RenditionEntry, file: Manifest.File)]
     ) {
-        path = report.source.path
+        (path, self.location) = (report.source.path, location)
         let facts = report.source.facts ?? report.source.members?.first?.facts
         size = facts.map { $0.orientation >= 5 ? $0.size.transposed : $0.size }
         look = files.firstFound(\.entry.look)
@@ -113,7 +124,7 @@ extension Array {
 extension Manifest: Encodable {
     private enum Key: String, CodingKey {
         case schema, sources, failed
-        case source, width, height, color, thumbhash, renditions
+        case source, location, width, height, color, thumbhash, renditions
         case name, formats, format, type, files
         case path, url, scale, bytes, sha256, error
         case pathBytes = "path-bytes"
@@ -128,6 +139,7 @@ extension Manifest: Encodable {
             var entry = list.nestedContainer(keyedBy: Key.self)
             try entry.encode(source.path.text, forKey: .source)
             try entry.encodeIfPresent(source.path.percentEncodedIfNotText, forKey: .sourceBytes)
+            try entry.encode(source.location.text, forKey: .location)
             try entry.encodeIfPresent(source.size?.width, forKey: .width)
             try entry.encodeIfPresent(source.size?.height, forKey: .height)
             try entry.encodeIfPresent(source.look?.cssColor, forKey: .color)
@@ -151,7 +163,8 @@ extension Manifest: Encodable {
         for format in rendition.formats {
             var entry = formats.nestedContainer(keyedBy: Key.self)
             try entry.encode(format.format, forKey: .format)
-            try entry.encode(format.format.declaration.mediaType, forKey: .type)
+            let isFolder = format.files.contains(where: \.isFolder)
+            try entry.encode(isFolder ? "inode/directory" : format.format.declaration.mediaType, forKey: .type)
             var files = entry.nestedUnkeyedContainer(forKey: .files)
             for file in format.files {
                 var entry = files.nestedContainer(keyedBy: Key.self)
@@ -162,7 +175,7 @@ extension Manifest: Encodable {
                 try entry.encode(file.size.height, forKey: .height)
                 try entry.encode(file.scale, forKey: .scale)
                 try entry.encode(file.bytes, forKey: .bytes)
-                try entry.encode(file.digest, forKey: .sha256)
+                try entry.encodeIfPresent(file.digest, forKey: .sha256)
             }
         }
     }
@@ -182,15 +195,25 @@ extension Manifest: Encodable {
                 "path": ["type": "string", "description": "From the output folder."],
                 "url": ["type": "string", "description": "The same, escaped for an address."],
                 "width": side, "height": side, "scale": side, "bytes": count,
-                "sha256": ["type": "string", "pattern": "^[0-9a-f]{64}$"],
-            ], optional: ["path-bytes": bytes])
+            ],
+            optional: [
+                "path-bytes": bytes,
+                "sha256": ["type": "string", "pattern": "^[0-9a-f]{64}$", "description": "Of all but folders."],
+            ])
         let formats: JSONValue = ["enum": .array(OutputFormat.allCases.map { .string($0.rawValue) })]
         let format = ReportSchema.object([
             "format": formats, "type": ["type": "string", "description": "The media type."], "files": list(file),
         ])
         let rendition = ReportSchema.object(["name": text, "formats": list(format)])
         let source = ReportSchema.object(
-            ["source": text, "renditions": list(rendition)],
+            [
+                "source": text, "renditions": list(rendition),
+                "location": [
+                    "type": "string",
+                    "description":
+                        "The source's path from the output folder, which tells those of several folders apart.",
+                ],
+            ],
             optional: [
                 "source-bytes": bytes, "width": side, "height": side,
                 "color": ["type": "string", "pattern": "^#[0-9a-f]{6}$"], "thumbhash": text,

@@ -130,8 +130,9 @@ package struct SourceChanges {
     private func outputChanges(_ index: Int, _ outputs: Fingerprint) -> [Change] {
         var changes: [Change] = []
         for output in outputs.files {
-            let status = (try? FileSystem.status(outbox.path.appending(output.name), followLinks: false)).flatMap { $0 }
-            if let status, output.matches(status) { continue }
+            let path = outbox.path.appending(output.name)
+            let status = (try? FileSystem.status(path, followLinks: false)).flatMap { $0 }
+            if let status, output.matches(path, status) { continue }
             if isLost(output.name, by: index) { continue }
             changes.append(status == nil ? .outputMissing(output.name) : .outputAltered(output.name))
         }

@@ -166,6 +166,8 @@ package final class Outbox: Sendable {
             let path = name.path.directory
             let known = folders[path]
             let folder = if let known { known } else { try folder(path, mode: StagedFile.folderMode(mode)) }
+            // Whatever a run has that was killed has no name, but for folders. A drop folder knows its own.
+            if known == nil, name.isFolder, user == .run { try folder.removeLeftoversOfEndedProcesses() }
             folders[path] = folder
             let file = try StagedFile(
                 in: staging ?? folder, destination: name.path, token: newToken(), mode: mode,

@@ -5,16 +5,21 @@ import Pipeline
 
 extension OutboxRecord {
     /// The result of each source that is in the record, in natural order.
-    /// - Returns: the path of each, as its report has it; why it failed, or its report as JSON.
-    func results() throws(StoreError) -> [(relative: BytePath, failure: String?, document: [UInt8])] {
+    /// - Returns: the path of each from the output folder, and as its report has it; why it failed, or its report as
+    ///   JSON.
+    func results() throws(StoreError) -> [(
+        source: BytePath, relative: BytePath, failure: String?, document: [UInt8]
+    )] {
         do {
             let rows = try database.read { database in
                 try Row.fetchAll(database, sql: "SELECT source, relative, failure, document FROM results")
             }
             func bytes(_ row: Row, _ index: Int) -> [UInt8] { (row[index] as Data?).map { [UInt8]($0) } ?? [] }
-            return rows.map { row in
-                (BytePath(bytes(row, 0)), (BytePath(bytes(row, 1)), row[2] as String?, bytes(row, 3)))
-            }.sorted { $0.0.precedes($1.0) }.map(\.1)
+            let results: [(source: BytePath, relative: BytePath, failure: String?, document: [UInt8])] = rows.map {
+                row in
+                (BytePath(bytes(row, 0)), BytePath(bytes(row, 1)), row[2] as String?, bytes(row, 3))
+            }
+            return results.sorted { $0.source.precedes($1.source) }
         } catch {
             throw Self.storeError(error, "read", location)
         }

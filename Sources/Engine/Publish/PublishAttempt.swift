@@ -164,8 +164,8 @@ final class PublishAttempt {
     /// Everything is in place: notes how, and removes what was kept of the old files.
     func complete() throws(PublishTrouble) {
         for (output, name) in zip(publication.outputs, publication.names) {
-            let status = try system { () throws(SystemError) in try output.published.status() }
-            files.files.append(Fingerprint.File(name: name.path, status.stamp))
+            let stamp = try system { () throws(SystemError) in try output.stamp() }
+            files.files.append(Fingerprint.File(name: name.path, stamp))
         }
         for step in steps {
             switch step {

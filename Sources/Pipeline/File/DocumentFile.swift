@@ -179,7 +179,9 @@ extension DocumentContent: ParameterValue {
                 if node.isNull { return .plain(.null) }
                 if let isTrue = Bool.read(node, &log) { return .plain(.bool(isTrue)) }
                 if let whole = Int(text) { return .plain(.int(whole)) }
-                if let number = finiteNumber(text) { return .plain(.double(number)) }
+                // A whole number that is too large for that would lose digits.
+                let isWhole = text.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "-") }
+                if let number = finiteNumber(text), !isWhole { return .plain(.double(number)) }
             }
             if text.isEmpty { return .plain(.string("")) }
             if let reference = DocumentFile.Reference(text) { return .part(.file(reference)) }

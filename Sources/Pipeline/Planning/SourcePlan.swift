@@ -204,16 +204,17 @@ package struct SourcePlan: Sendable {
 }
 
 extension [RenditionName] {
-    /// Refuses a file in a folder that is a rendition itself, and is replaced as a whole.
+    /// Refuses a file below the name of another one, or in a folder that is a rendition itself.
     /// - Throws: `PlanFailure`.
     func checkFolders() throws(PlanFailure) {
-        for folder in self where folder.isFolder {
-            guard let file = first(where: { $0.path != folder.path && $0.path.isAtOrBelow(folder.path) }) else {
-                continue
-            }
+        let names = Set(map(\.path))
+        for name in self {
+            var above = name.path.directory
+            while !above.bytes.isEmpty, !names.contains(above) { above = above.directory }
+            guard !above.bytes.isEmpty else { continue }
             throw PlanFailure(
                 .nameTaken, stage: "publish",
-                "'\(file.path.printable)' would be in the folder of tiles '\(folder.path.printable)'; change 'file' of one of them"
+                "'\(name.path.printable)' would be in '\(above.printable)', which is a file of this source, or a folder of tiles; change 'file' of one of them"
             )
         }
     }

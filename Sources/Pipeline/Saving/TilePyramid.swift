@@ -71,7 +71,10 @@ package struct TilePyramid: Sendable {
                     return Tile(name: "\(name).\(format.fileExtension)", area: area)
                 }
             }
-            return Level(factor: factor, size: size, tiles: tiles)
+            // The whole picture at the largest size that is given at once, which every server of IIIF has.
+            let largest = Tile(name: "full/max/0/default.\(format.fileExtension)", area: (0, 0, size))
+            let hasLargest = layout == .iiif && sizes.count > 1 && place == sizes.count - 2
+            return Level(factor: factor, size: size, tiles: tiles + (hasLargest ? [largest] : []))
         }
     }
 
@@ -133,6 +136,11 @@ package struct TilePyramid: Sendable {
                 ]
             ],
         ]
+        if let largest = levels.dropLast().last?.size {
+            let most = max(largest.width, largest.height, side)
+            members["maxWidth"] = .int(most)
+            members["maxHeight"] = .int(most)
+        }
         if format != .jpeg {
             members["preferredFormats"] = [.string(format.fileExtension)]
             members["extraFormats"] = [.string(format.fileExtension)]

@@ -13,13 +13,14 @@ package struct Fingerprint: Equatable, Sendable {
             self.stamp = stamp
         }
 
-        /// Whether a file, or a folder with all that is in it, is as this one was.
-        package func matches(_ path: BytePath, _ status: FileStatus) -> Bool {
-            switch status.kind {
-            case .regular: status.stamp == stamp
-            case .directory: (try? Directory(path).contentsStamp()) == stamp
-            case .link, .other: false
-            }
+        /// Whether a file is as this one was.
+        package func matches(_ status: FileStatus) -> Bool {
+            status.kind == .regular && status.stamp == stamp
+        }
+
+        /// The same of a folder with all that is in it.
+        package func matches(folder path: BytePath) -> Bool {
+            (try? Directory(path).contentsStamp()) == stamp
         }
     }
 

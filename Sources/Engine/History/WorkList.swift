@@ -132,7 +132,9 @@ package struct SourceChanges {
         for output in outputs.files {
             let path = outbox.path.appending(output.name)
             let status = (try? FileSystem.status(path, followLinks: false)).flatMap { $0 }
-            if let status, output.matches(path, status) { continue }
+            if let status, status.kind == .directory ? output.matches(folder: path) : output.matches(status) {
+                continue
+            }
             if isLost(output.name, by: index) { continue }
             changes.append(status == nil ? .outputMissing(output.name) : .outputAltered(output.name))
         }

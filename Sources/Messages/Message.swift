@@ -185,8 +185,10 @@ package struct RenderedSize: Codable, Sendable, Equatable {
     package let reached: ReachedQuality?
     /// Nil if nobody asks for it.
     package let look: PictureLook?
+    /// Nil for false: a cache may have kept what is older than this.
+    private let original: Bool?
     /// The file has the source's own bytes: `never-larger`.
-    package let isOriginal: Bool
+    package var isOriginal: Bool { original ?? false }
 
     package init(
         size: PixelSize, frames: Int, reached: ReachedQuality? = nil, look: PictureLook? = nil, isOriginal: Bool = false
@@ -195,17 +197,7 @@ package struct RenderedSize: Codable, Sendable, Equatable {
         self.frames = frames
         self.reached = reached
         self.look = look
-        self.isOriginal = isOriginal
-    }
-
-    /// What a cache has kept may be older than some of it.
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        size = try container.decode(PixelSize.self, forKey: .size)
-        frames = try container.decode(Int.self, forKey: .frames)
-        reached = try container.decodeIfPresent(ReachedQuality.self, forKey: .reached)
-        look = try container.decodeIfPresent(PictureLook.self, forKey: .look)
-        isOriginal = try container.decodeIfPresent(Bool.self, forKey: .isOriginal) ?? false
+        original = isOriginal ? true : nil
     }
 }
 

@@ -36,7 +36,7 @@ package struct Manifest: Sendable {
         package let path: BytePath
         package let size: PixelSize
         package let scale: Int
-        /// Of a folder: of the archive that it was unpacked from.
+        /// Those of the archive, for a folder that was unpacked from one.
         let bytes: Int
         /// Nil for a folder.
         let digest: String?

@@ -82,15 +82,17 @@ extension RunCommand {
             option, file in
             file.map { (option: option, path: RawArguments.paths([$0])[0]) }
         }
+        func place(_ path: BytePath) -> BytePath {
+            FileSystem.absolute(DurableFile.folder(of: path))?.appending(path.lastComponent) ?? path
+        }
         for (index, file) in files.enumerated() {
-            let place = FileSystem.absolute(file.path)
-            if let other = files[..<index].first(where: { FileSystem.absolute($0.path) == place }), place != nil {
+            if let other = files[..<index].first(where: { place($0.path) == place(file.path) }) {
                 printError(
                     "imagemill: \(other.option) and \(file.option) name one file, '\(file.path.printable)'; choose another for one of them"
                 )
                 throw ExitStatus.usage
             }
-            if file.option == "--manifest", place != nil, place == FileSystem.absolute(outbox.report) {
+            if file.option == "--manifest", place(file.path) == place(outbox.report) {
                 printError(
                     "imagemill: '\(file.path.printable)' is the run's report; choose another file (--manifest)")
                 throw ExitStatus.usage

@@ -38,7 +38,7 @@ def jpeg(width, height):
 
 # What is said of renditions of these widths and heights.
 def rendered(*sizes):
-    return case(b"rendered", number(len(sizes)), *(number(width) + number(height) + number(1) for width, height in sizes), NOTHING, number(1))
+    return case(b"rendered", number(len(sizes)), *(number(width) + number(height) + number(1) + 3 * NIL for width, height in sizes), NOTHING, number(1))
 
 def once(what):
     try:

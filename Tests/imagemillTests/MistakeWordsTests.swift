@@ -75,7 +75,7 @@ import Testing
         (rendition("    stages:\n      - resize:\n          size: >800x\n"), "; put the value in quotes: \">800x\""),
         (
             "renditions:\n  a:\n    save: { format: [webp, jepg] }\n",
-            "3:28: error: expected one of jpeg, png, webp, avif, tiff, gif, jxl, same, found 'jepg'; did you mean 'jpeg'?"
+            "3:28: error: expected one of jpeg, png, webp, avif, tiff, gif, jxl, ico, tiles, same, found 'jepg'; did you mean 'jpeg'?"
         ),
         (
             "renditions:\n  a:\n    save: [ webp ]\n",

@@ -25,9 +25,13 @@ extension CommandRunner {
 
     /// Holds documents against a schema that the program prints.
     func validate(_ document: String, _ files: [String]) async throws -> CommandResult {
+        try await validate(files, schema: run("schema", document).output, named: document)
+    }
+
+    /// Holds documents against any schema.
+    func validate(_ files: [String], schema: String, named document: String) async throws -> CommandResult {
         try folder.write(Self.validator, to: "validate.py")
-        let schema = try await run("schema", document)
-        try folder.write(schema.output, to: document + ".schema.json")
+        try folder.write(schema, to: document + ".schema.json")
         let names = files.map { "'\($0)'" }.joined(separator: " ")
         return try await shell("/usr/bin/python3 validate.py \(document).schema.json \(names)")
     }

@@ -153,6 +153,24 @@ import Vips
         #expect(tile == cut)
     }
 
+    @Test(arguments: [(700, 500, "jpeg"), (100, 80, "png"), (3000, 20, "webp")])
+    func `the information of IIIF is as its specification says, whatever the source is called`(
+        width: Int, height: Int, format: String
+    ) async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/my pic ü#?%.png", as: "pngsave_target") {
+            try TestPicture.coded(width: width, height: height)
+        }
+        try runner.folder.write(
+            "renditions: { a: { save: { format: tiles, layout: iiif, tile-format: \(format), id: \"https://example.org/iiif/{stem}\" }, file: tiles } }\n",
+            to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 0, "\(result.errors)")
+        let schema = try Checkout.text("Tests/Fixtures/iiif-image-3-info.schema.json")
+        let validation = try await runner.validate(["out/tiles/info.json"], schema: schema, named: "info")
+        #expect(validation.exit == 0, "\(validation.output)\(validation.errors)")
+    }
+
     @Test func `the tiles of a map are whole, and the same archive is made each time`() async throws {
         let runner = try await made("{ format: tiles, container: zip, layout: xyz, tile-format: webp, tile: 128 }")
         let archive = try runner.bytes("out/a.zip")

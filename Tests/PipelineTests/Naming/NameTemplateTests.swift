@@ -36,7 +36,7 @@ struct NameTemplateTests {
             (
                 "{quality}",
                 "unknown field '{quality}'; "
-                    + "the fields are {stem} {ext} {dir} {rendition} {scale} {width} {height} {hash:8} {date:%Y/%m}"
+                    + "the fields are {stem} {ext} {dir} {rendition} {scale} {width} {height} {hash:8} {date:%Y/%m} {content-hash:8}"
             ),
             ("{hash:3}", "{hash:N} takes 4 to 64 digits, found '3'"),
             ("{hash:65}", "{hash:N} takes 4 to 64 digits, found '65'"),

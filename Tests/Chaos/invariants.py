@@ -25,6 +25,7 @@ import sys
 import urllib.parse
 
 import pictures
+from worlds import tiles
 
 OWN = b".imagemill"
 LOCK = b"lock"
@@ -236,7 +237,9 @@ class Checker:
                 owners[name] = path
                 self.rendition(name, rendition, path)
         for path in files(self.options.outbox):
-            if path.split(b"/")[0] != OWN and not path.endswith(b".json") and path not in owners:
+            # Everything in a folder of tiles is of one rendition.
+            within = path.partition(b".tiles/")[0] + b".tiles" if tiles.is_within(path) else path
+            if path.split(b"/")[0] != OWN and not path.endswith(b".json") and within not in owners:
                 self.violated("the rendition %r is in no report" % path)
         for path in self.paths("done"):
             if self.takes_sets:
@@ -250,6 +253,8 @@ class Checker:
 
     def rendition(self, name, entry, report):
         path = self.at("outbox", name)
+        if name.endswith(b".tiles"):
+            return self.tiles(path, name, entry, report)
         if not os.path.isfile(path):
             return self.violated("%r, of the report %r, is missing" % (name, report))
         if "bytes" in entry and os.path.getsize(path) != entry["bytes"]:
@@ -264,11 +269,22 @@ class Checker:
         if size != (entry["width"], entry["height"]):
             self.violated("%r has %d x %d pixels, its report says %d x %d" % ((name,) + size + (entry["width"], entry["height"])))
 
+    def tiles(self, path, name, entry, report):
+        self.pictures += 1
+        try:
+            size, _ = tiles.whole(os.fsdecode(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return self.violated("%r, of the report %r, is missing" % (name, report))
+        except ValueError as error:
+            return self.violated("%r is not whole: %s" % (name, error))
+        if size != (entry["width"], entry["height"]):
+            self.violated("%r has %d x %d pixels, its report says %d x %d" % ((name,) + size + (entry["width"], entry["height"])))
+
     def nothing_left(self):
         for place in ("inbox", "work", "done", "failed", "outbox"):
             for path in files(getattr(self.options, place)):
                 name = os.path.basename(path)
-                if name.startswith(b".imagemill-") or (place == "outbox" and name.endswith(b".part")):
+                if any(part.startswith(b".imagemill-") for part in path.split(b"/")) or (place == "outbox" and name.endswith(b".part")):
                     self.violated("a temporary file is left in %s: %r" % (place, path))
         if self.options.settled:
             for path in self.paths("work"):

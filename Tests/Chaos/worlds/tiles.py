@@ -40,28 +40,33 @@ def levels(width, height):
     return sizes
 
 
-def shown(path, parts=1):
-    """The sources that the tiles show; ValueError if one is missing, too many, broken, or of another picture."""
+def whole(path):
+    """The size of a picture and its tiles; ValueError if one is missing, too many, broken, or of another size."""
     found = read(path)
     description = found.pop("image.dzi", b"").decode()
     size = tuple(int(number) for number in re.findall(r'(?:Width|Height)="([0-9]+)"', description))
     if len(size) != 2:
         raise ValueError("its description is not whole: %r" % description)
-    expected, whole = {}, None
+    expected = {}
     for number, (width, height) in enumerate(levels(*size)):
         for column in range((width + SIDE - 1) // SIDE):
             for row in range((height + SIDE - 1) // SIDE):
                 name = "image_files/%d/%d_%d.png" % (number, column, row)
                 expected[name] = min(SIDE, width - column * SIDE), min(SIDE, height - row * SIDE)
-        if max(width, height) <= SIDE:
-            whole = "image_files/%d/0_0.png" % number
     if set(found) != set(expected):
         raise ValueError("tiles are missing or too many: %s" % sorted(set(found) ^ set(expected))[:5])
     for name, (width, height) in expected.items():
         across, rows = sources.pixels(found[name])
         if (across, len(rows)) != (width, height):
             raise ValueError("the tile %s is %d×%d" % (name, across, len(rows)))
-    numbers = sources.shown(found[whole], parts)
+    return size, found
+
+
+def shown(path, parts=1):
+    """The sources that the tiles show; ValueError if they are not whole, or are of several pictures."""
+    size, found = whole(path)
+    number = max(number for number, sides in enumerate(levels(*size)) if max(sides) <= SIDE)
+    numbers = sources.shown(found["image_files/%d/0_0.png" % number], parts)
     if parts == 1 and {sources.shown(data) for data in found.values()} != {numbers}:
         raise ValueError("its tiles are of different sources")
     return numbers

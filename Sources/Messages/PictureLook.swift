@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// The look of a rendition, for pages to show before it is loaded.
 package struct PictureLook: Codable, Sendable, Equatable {
     /// Red, green and blue, eight bits each; nil if nobody asks for it, or nothing is to be seen.
@@ -16,8 +14,6 @@ package struct PictureLook: Codable, Sendable, Equatable {
         color.map { (0...0xFF_FFFF).contains($0) } ?? true
             && thumbHash.map { (5...Self.longestHash).contains($0.count) } ?? true
     }
-
-    package var base64: String? { thumbHash.map { Data($0).base64EncodedString() } }
 
     /// As CSS writes it: `#a0b1c2`.
     package var cssColor: String? {

@@ -15,7 +15,7 @@ import Testing
         #expect(lines[0].hasPrefix("imagemill "))
         #expect(lines.contains("reads jpeg png webp gif tiff heic avif"), "\(result)")
         #expect(lines.contains { $0.hasPrefix("on request svg") }, "\(result)")
-        #expect(lines.contains("writes jpeg png webp avif tiff gif jxl"), "\(result)")
+        #expect(lines.contains("writes jpeg png webp avif tiff gif jxl ico tiles"), "\(result)")
         #expect(
             lines.contains("max-pixels 100000000 (default)") && lines.contains("max-scans 500 (default)"), "\(result)")
         #expect(lines.contains("sandbox \(Sandbox.inForce)"), "\(result)")

@@ -1,5 +1,5 @@
 // The renditions in an output folder as pages and programs that show them want them: by source, format and width.
-package import Messages
+import Messages
 package import Pipeline
 import System
 
@@ -11,7 +11,10 @@ package struct Manifest: Sendable {
         let location: BytePath
         /// Pixels as a person sees them, of one frame; of the first member of a set.
         let size: PixelSize?
-        package let look: PictureLook?
+        /// As CSS writes it: `#a0b1c2`; nil if nobody asks for it.
+        package let color: String?
+        /// In base64; nil if nobody asks for it.
+        let thumbHash: String?
         package let renditions: [Rendition]
 
         /// The paths of all its files, from the output folder.
@@ -95,7 +98,8 @@ extension Manifest.Source {
         (path, self.location) = (report.source.path, location)
         let facts = report.source.facts ?? report.source.members?.first?.facts
         size = facts.map { $0.orientation >= 5 ? $0.size.transposed : $0.size }
-        look = files.firstFound(\.entry.look)
+        let look = files.firstFound(\.entry.look)
+        (color, thumbHash) = (look?.cssColor, look?.base64)
         renditions = files.grouped(by: \.entry.name).map { name, files in
             let formats = files.grouped(by: \.entry.format).map { format, files in
                 Manifest.Format(
@@ -142,8 +146,8 @@ extension Manifest: Encodable {
             try entry.encode(source.location.text, forKey: .location)
             try entry.encodeIfPresent(source.size?.width, forKey: .width)
             try entry.encodeIfPresent(source.size?.height, forKey: .height)
-            try entry.encodeIfPresent(source.look?.cssColor, forKey: .color)
-            try entry.encodeIfPresent(source.look?.base64, forKey: .thumbhash)
+            try entry.encodeIfPresent(source.color, forKey: .color)
+            try entry.encodeIfPresent(source.thumbHash, forKey: .thumbhash)
             var renditions = entry.nestedUnkeyedContainer(forKey: .renditions)
             for rendition in source.renditions { try encode(rendition, to: &renditions) }
         }

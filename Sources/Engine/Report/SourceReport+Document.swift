@@ -230,6 +230,11 @@ extension SourceReport.DocumentEntry: Codable {
     }
 }
 
+extension PictureLook {
+    /// The hash as reports and pages have it.
+    var base64: String? { thumbHash.map { Data($0).base64EncodedString() } }
+}
+
 /// A failure as reports write it.
 private struct FailureEntry: Codable {
     let code: FailureCode

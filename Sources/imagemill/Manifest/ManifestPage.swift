@@ -1,6 +1,5 @@
 // A manifest as a page: a `<picture>` for each rendition of each source, to look at and to copy.
 import Engine
-import Messages
 import Pipeline
 import System
 
@@ -48,7 +47,7 @@ struct ManifestPage {
 
     private func section(_ source: Manifest.Source) -> String {
         let renditions = source.renditions.map { rendition in
-            let picture = picture(rendition, source.look)
+            let picture = picture(rendition, color: source.color)
             let title =
                 source.renditions.count > 1 ? "<h3>\(Self.text(rendition.name))</h3>\n" : ""
             guard let picture else { return title + links(rendition) }
@@ -64,7 +63,7 @@ struct ManifestPage {
     // MARK: - Pictures
 
     /// Nil if no format is one that browsers show.
-    private func picture(_ rendition: Manifest.Rendition, _ look: PictureLook?) -> String? {
+    private func picture(_ rendition: Manifest.Rendition, color: String?) -> String? {
         let shown = rendition.formats.filter { $0.format.declaration.isShownByBrowsers }
         guard let last = Self.usual.firstFound({ format in shown.first { $0.format == format } }) else { return nil }
         let better = shown.filter { $0.format != last.format }.sorted { Self.isBetter($0.format, $1.format) }
@@ -75,7 +74,7 @@ struct ManifestPage {
         // Whoever knows no candidates takes the largest; pictures for denser screens have the size of the first.
         let isByDensity = Self.isByDensity(last)
         guard let file = isByDensity ? last.files.min(by: { $0.scale < $1.scale }) : last.files.last else { return nil }
-        let ground = look?.cssColor.map { " style=\"background-color: \($0)\"" } ?? ""
+        let ground = color.map { " style=\"background-color: \($0)\"" } ?? ""
         let several = last.files.count > 1 ? " \(candidates(last))" : ""
         return """
             <picture>

@@ -552,7 +552,8 @@ import Vips
             "format: jxl, quality: 95",
             "format: jxl, lossless: true",
         ]
-        let formats = OutputFormat.allCases.map(\.rawValue)
+        // What nothing here reads has tests of its own.
+        let formats = OutputFormat.allCases.filter { $0.asSource != nil }.map(\.rawValue)
         #expect(formats.allSatisfy { format in saves.contains { $0.hasPrefix("format: \(format)") } })
         let runner = try CommandRunner()
         let fields = [[250, 30, 20], [20, 200, 40], [10, 60, 240], [128, 128, 128]]

@@ -552,7 +552,7 @@ import Vips
             "format: jxl, quality: 95",
             "format: jxl, lossless: true",
         ]
-        // What nothing here reads has tests of its own.
+        // Formats that nothing here reads have tests of their own.
         let formats = OutputFormat.allCases.filter { $0.asSource != nil }.map(\.rawValue)
         #expect(formats.allSatisfy { format in saves.contains { $0.hasPrefix("format: \(format)") } })
         let runner = try CommandRunner()

@@ -183,7 +183,7 @@ package struct RenderedSize: Codable, Sendable, Equatable {
     package let frames: Int
     /// Nil if the rendition has no target.
     package let reached: ReachedQuality?
-    /// Nil if nobody asks for it.
+    /// Nil if it is not wanted.
     package let look: PictureLook?
     /// Nil for false: a cache may have kept what is older than this.
     private let original: Bool?
@@ -204,7 +204,7 @@ package struct RenderedSize: Codable, Sendable, Equatable {
 /// The result of a search for a quality.
 package struct ReachedQuality: Codable, Sendable, Equatable {
     package let quality: Int
-    /// Nil if nobody asked for it.
+    /// Nil if no similarity was asked for.
     package let similarity: Double?
     /// How often the picture was encoded.
     package let trials: Int

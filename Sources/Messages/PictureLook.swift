@@ -1,8 +1,8 @@
 /// The look of a rendition, for pages to show before it is loaded.
 package struct PictureLook: Codable, Sendable, Equatable {
-    /// Red, green and blue, eight bits each; nil if nobody asks for it, or nothing is to be seen.
+    /// Red, green and blue, eight bits each; nil if it is not wanted, or if the picture is fully transparent.
     package let color: Int?
-    /// As https://evanw.github.io/thumbhash describes it; nil if nobody asks for it.
+    /// As https://evanw.github.io/thumbhash describes it; nil if it is not wanted.
     package let thumbHash: [UInt8]?
 
     package init(color: Int?, thumbHash: [UInt8]?) { (self.color, self.thumbHash) = (color, thumbHash) }

@@ -11,9 +11,9 @@ package struct Manifest: Sendable {
         let location: BytePath
         /// Pixels as a person sees them, of one frame; of the first member of a set.
         let size: PixelSize?
-        /// As CSS writes it: `#a0b1c2`; nil if nobody asks for it.
+        /// As CSS writes it: `#a0b1c2`; nil if it is not wanted.
         package let color: String?
-        /// In base64; nil if nobody asks for it.
+        /// In base64; nil if it is not wanted.
         let thumbHash: String?
         package let renditions: [Rendition]
 

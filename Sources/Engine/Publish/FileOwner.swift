@@ -89,7 +89,7 @@ extension Outbox {
 
     /// The owner of a folder, and the digest of what it was unpacked from. The tiles themselves are not read, which would
     /// take long.
-    /// - Returns: nil if it is nobody's that is known.
+    /// - Returns: nil if its owner is not known.
     private func folder(
         _ name: BytePath, in folder: Directory, _ recorded: OwnedName?, _ origin: FileOrigin?
     ) throws(SystemError) -> (FileOwner, content: String?)? {

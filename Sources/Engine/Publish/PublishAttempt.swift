@@ -107,7 +107,7 @@ final class PublishAttempt {
         }
     }
 
-    /// The digest of a file; nil if nobody asks whose it is.
+    /// The digest of a file; nil if its owner does not matter.
     private func content(of file: StagedFile) throws(SystemError) -> String? {
         outbox.writer == nil ? nil : try Digest.short(of: file.file)
     }

@@ -59,7 +59,7 @@ package struct SourceReport: Sendable, Codable {
         package var reached: ReachedQuality?
         /// It was copied from the cache.
         package var cached = false
-        /// Nil if nobody asks for it.
+        /// Nil if it is not wanted.
         package var look: PictureLook?
         /// The file has the source's own bytes.
         var isOriginal = false

@@ -149,7 +149,7 @@ indirect enum DocumentContent: Sendable {
         }
     }
 
-    /// Whether every part has a value, but for what is in lists.
+    /// Whether every part outside of lists has a value.
     private func isWhole(_ value: (Part) -> JSONValue?) -> Bool {
         switch self {
         case .plain, .list: true

@@ -95,7 +95,7 @@ package struct RenditionPlan: Sendable {
         return (size, kernel)
     }
 
-    /// Whether the rendition would say the same with the source's own bytes, as far as pixels go.
+    /// Whether the source's own bytes show the same pixels as the rendition would.
     /// - Parameter profile: the pipeline's.
     package func keepsEveryPixel(of plan: SourcePlan, profile: ProfilePolicy) -> Bool {
         let source = plan.source

@@ -8,7 +8,7 @@ struct QualitySearch: Sendable {
     struct Trial: Hashable, Sendable {
         let quality: Int
         let bytes: Int
-        /// Nil if nobody asks for it.
+        /// Nil if no similarity is asked for.
         let similarity: Double?
     }
 
@@ -42,8 +42,7 @@ struct QualitySearch: Sendable {
 
     /// Whether a trial is as good and as small as was asked for.
     func isReached(_ trial: Trial) -> Bool {
-        (target.mostBytes.map { trial.bytes <= $0 } ?? true)
-            && (target.leastSimilarity.map { (trial.similarity ?? 0) >= $0 } ?? true)
+        fits(trial) && (target.leastSimilarity.map { (trial.similarity ?? 0) >= $0 } ?? true)
     }
 
     /// The quality to try next; nil if there is nothing more to find.

@@ -8,9 +8,14 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct HostileFormatsTests {
-    /// Whether all three readers come back, and what they say belongs together.
+    /// Whether all readers come back, and what they say belongs together.
     private func isSound(_ format: SourceFormat, _ bytes: [UInt8]) -> Bool {
         _ = guessFormat(bytes)
+        let structure = format.declaration.structure
+        _ = try? structure.hasPixelsOnly(ByteSource(bytes))
+        _ = try? structure.hasProfile(ByteSource(bytes))
+        _ = try? structure.hasHiddenFrames(ByteSource(bytes))
+        _ = try? structure.codedPicture(in: ByteSource(bytes))
         _ = completeness(of: format, in: ByteSource(bytes))
         guard let size = headerSize(of: format, in: ByteSource(bytes)) else { return true }
         return size.width > 0 && size.height > 0
@@ -100,6 +105,13 @@ struct HostileFormatsTests {
         }
         _ = completeness(of: format, in: source)
         #expect(read.withLock(\.self) <= bytes.count + ForwardReader.blockSize)
+    }
+
+    @Test(arguments: [0, 1, 15, 16, 17])
+    func `a WebP's frame that ends within its own header is not taken for pixels`(bytes: Int) throws {
+        let frame = SmallFiles.riffChunk("ANMF", [UInt8](repeating: 0, count: bytes))
+        let file = ByteSource(SmallFiles.webp(SmallFiles.extendedWebP() + frame))
+        #expect(try WebPChunks.hasPixelsOnly(file) == (bytes == 16))
     }
 
     @Test func `TIFF pages that follow each other in a ring end`() {

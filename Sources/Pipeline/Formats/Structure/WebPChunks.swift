@@ -68,6 +68,8 @@ struct WebPChunks: FileStructure {
             let (type, length) = try chunks.next()
             guard needed.contains(type) else { return false }
             if type == "ANMF" {
+                // A broken file can say that a frame ends within its own header of 16 bytes.
+                guard length >= 16 else { return false }
                 let frame = chunks.reader.position + 16..<chunks.reader.position + length
                 guard try hasPixelsOnly(source, frame) else { return false }
             }

@@ -95,10 +95,11 @@ import Testing
     ) throws {
         _ = publish(durability, try source("a.jpg", ["a.webp"], text: "old", report: "reports/a.json"))
         let before = try FileSystem.status(BytePath(folder.path("out/a.webp")))
-        // A folder cannot be replaced, whoever it belongs to.
+        // A folder of somebody else cannot be replaced, whatever the policy.
         try folder.write("mine", to: "out/z.webp/file")
-        let owned = ["a.webp", "z.webp", "reports/a.json"]
-        let failing = try source("a.jpg", ["a.webp", "new.webp", "z.webp"], owned: owned, report: "reports/a.json")
+        let failing = try source(
+            "a.jpg", ["a.webp", "new.webp", "z.webp"], owned: ["a.webp", "reports/a.json"], overwrites: true,
+            report: "reports/a.json")
         let outcomes = publish(durability, try source("0.jpg", ["0.webp"]), failing, try source("1.jpg", ["1.webp"]))
         guard case .published = outcomes[0], case .failed(let error) = outcomes[1], case .published = outcomes[2] else {
             Issue.record("\(outcomes)")
@@ -125,7 +126,8 @@ import Testing
         _ = publish(durability, try source("a.jpg", ["a.webp"], text: "old", report: "reports/a.json"))
         try folder.write("mine", to: "out/z.webp/file")
         let failing = try source(
-            "a.jpg", ["a.webp", "z.webp"], owned: ["a.webp", "z.webp", "reports/a.json"], report: "reports/a.json")
+            "a.jpg", ["a.webp", "z.webp"], owned: ["a.webp", "reports/a.json"], overwrites: true,
+            report: "reports/a.json")
         // The name is free between the withdrawal and the rollback.
         let outcomes = publish(durability, try source("0.jpg", ["reports/a.json"]), failing)
         guard case .published = outcomes[0], case .failed = outcomes[1] else {
@@ -279,9 +281,9 @@ import Testing
         _ = publisher.publish([try source("a.jpg", ["a.webp"], text: "old", report: "a.json")])
         let old = try names.map(content)
         #expect(contents() == old.map { [$0] })
-        // A folder cannot be replaced, so that nothing is published.
+        // A folder of somebody else cannot be replaced, so that nothing is published.
         try folder.write("mine", to: "out/z.webp/file")
-        var next = try source("a.jpg", ["a.webp", "z.webp"], owned: ["z.webp"], report: "a.json")
+        var next = try source("a.jpg", ["a.webp", "z.webp"], overwrites: true, report: "a.json")
         for name in names {
             let found = try #require(
                 try outbox.found(name, recorded: record.owners(of: [name], in: BytePath("key"))[name]))

@@ -76,6 +76,8 @@ package struct AssetMessage: Codable, Sendable {
         /// A .cube file.
         case colorTable
         case font
+        /// An .icc file.
+        case profile
     }
 
     /// The path as the pipeline writes it; a name only, never opened.

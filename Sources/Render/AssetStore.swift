@@ -12,6 +12,7 @@ final class AssetStore: AssetProvider {
     private var originals: [String: Picture] = [:]
     private var vectors: [String: ProbedSource] = [:]
     private var tables: [String: ColorTable] = [:]
+    private(set) var profiles: [String: ICCProfile] = [:]
     private var kept: [Key: Picture] = [:]
     private var keptBytes = 0
     /// By the path of a font file as the pipeline writes it; nil for the fonts that are installed.
@@ -32,6 +33,10 @@ final class AssetStore: AssetProvider {
             try addPicture(message.path, file, format, pixelsPerPoint: pixelsPerPoint)
         case .colorTable: try addTable(message.path, file)
         case .font: try addFont(message.path, file)
+        case .profile:
+            let profile = try file.profile()
+            profiles[message.path] = profile
+            facts[message.path] = .file(bytes: profile.bytes.count)
         }
     }
 
@@ -76,7 +81,7 @@ final class AssetStore: AssetProvider {
     }
 
     private static func standard(_ picture: Picture) throws -> Picture {
-        try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(picture).picture
+        try ColourConversion(profiles: ProfileBook()).convert(picture).picture
     }
 
     /// Keeps no more than so many bytes of pictures at the sizes at which they were drawn.
@@ -92,7 +97,7 @@ final class AssetStore: AssetProvider {
         }
         fonts[path] = library
         fontFiles.append(file)
-        facts[path] = .font(bytes: try file.status().bytes)
+        facts[path] = .file(bytes: try file.status().bytes)
     }
 
     func fonts(_ file: AssetPath?) throws -> FontLibrary {

@@ -1,19 +1,36 @@
-// Every picture becomes sRGB before the first stage, unless the pipeline keeps the source's profile.
+// Every picture comes into the colors of the pipeline before the first stage, unless it keeps the source's profile.
 import Pipeline
 import Stages
 import Vips
 
 /// Converts a decoded picture into the colours that stages work in.
 ///
-/// 16 bit stays 16 bit, and grey stays grey. A profile that is sRGB in all but name costs nothing.
+/// 16 bit stays 16 bit, and grey stays grey, which is that of sRGB. A profile that is the target in all but name costs
+/// nothing.
 struct ColourConversion {
-    let policy: ProfilePolicy
+    /// The source's own profile stays.
+    var keepsProfile = false
+    /// The profile of the colours that stages work in; nil for sRGB.
+    var target: ICCProfile?
     let profiles: ProfileBook
 
     func convert(_ picture: Picture) throws -> (picture: Picture, warnings: [Warning]) {
-        if policy == .keep { return (picture, []) }
+        let profile = picture.profile.map(ICCProfile.init)
+        if let mapping = profile.flatMap(ToneMapping.init) { return (try toneMapped(picture, mapping), []) }
+        if keepsProfile { return (picture, []) }
         let assessment = try assessment(of: picture)
         return (try convert(picture, assessment), warnings(picture, assessment))
+    }
+
+    /// A picture of PQ or HLG as other screens show it, or, if its profile stays, in its own primaries.
+    private func toneMapped(_ picture: Picture, _ mapping: ToneMapping) throws -> Picture {
+        let isGrey = picture.pixels.colour == .grey
+        let own = ICCProfile(CodedColor(mapping.primaries, .standard), isGray: isGrey)
+        let target = keepsProfile ? own : isGrey ? nil : self.target
+        if let mapped = try exactly(picture, to: target) { return mapped }
+        // To a profile with tables, by way of its own primaries.
+        guard let own, let mapped = try exactly(picture, to: own) else { throw MismatchedPlan(stage: "decode") }
+        return try convert(mapped, .different(isWide: false))
     }
 
     /// The assessment of an embedded profile.
@@ -27,27 +44,74 @@ struct ColourConversion {
     private func assessment(of picture: Picture) throws -> Assessment {
         guard let profile = picture.profile else { return .missing }
         let bands = picture.pixels.colour.bands
-        if let known = profiles.assessment(of: profile, bands: bands) { return known }
+        if let known = profiles.assessment(of: profile, bands: bands, target) { return known }
         let found = try VipsLibrary.settingMessagesAside { try assess(profile, bands: bands) }
-        profiles.add(found, for: profile, bands: bands)
+        profiles.add(found, for: profile, bands: bands, target)
         return found
     }
 
     private func convert(_ picture: Picture, _ assessment: Assessment) throws -> Picture {
         let colour: ColourModel = picture.pixels.colour == .grey ? .grey : .rgb
-        let target = PixelFormat(colour, picture.pixels.depth == .eight ? .eight : .sixteen, hasAlpha: picture.hasAlpha)
-        let depth = 8 * target.depth.bytes
+        let target = colour == .grey ? nil : target
+        if assessment == .standard, picture.pixels.colour != .lab, picture.pixels.colour != .cmyk {
+            return try target.map { try picture.withProfile($0.bytes) } ?? picture.withoutProfile()
+        }
+        let isUsed = if case .different = assessment { true } else { false }
+        let source = isUsed ? picture : try picture.withoutProfile()
+        if isUsed || target != nil, !isDoneWell(source), let exact = try exactly(source, to: target) { return exact }
+        let format = PixelFormat(colour, picture.pixels.depth == .eight ? .eight : .sixteen, hasAlpha: picture.hasAlpha)
+        guard let target else { return try standard(picture, format, assessment) }
+        let depth = 8 * format.depth.bytes
+        let converted =
+            switch (picture.pixels.colour, isUsed) {
+            case (.cmyk, false):
+                try picture.converted(to: format) {
+                    try $0.iccTransform(toProfile: target.bytes, input: .cmyk, depth: depth)
+                }
+            case (.lab, false):
+                try picture.converted(to: format) {
+                    try $0.colourspace(.lab).iccExport(toProfile: target.bytes, depth: depth)
+                }
+            case (_, false):
+                try source.converted(to: format) { try $0.converted(toProfile: target.bytes, depth: depth) }
+            case (_, true):
+                try picture.converted(to: format) { try $0.iccTransform(toProfile: target.bytes, depth: depth) }
+            }
+        return try converted.withProfile(target.bytes)
+    }
+
+    /// LittleCMS converts RGB of 8 bits to sRGB well, and as ever.
+    private func isDoneWell(_ picture: Picture) -> Bool {
+        target == nil && picture.pixels.colour == .rgb && picture.pixels.depth == .eight
+            && picture.profile.map { ICCProfile($0).isMadeHere } != true
+    }
+
+    /// The picture in other colors by curves and a matrix; nil if one of the profiles has more than that.
+    /// - Parameter target: nil for sRGB and its grey.
+    private func exactly(_ picture: Picture, to target: ICCProfile?) throws -> Picture? {
+        guard [.grey, .rgb].contains(picture.pixels.colour),
+            let loop = profiles.loop(
+                from: picture.profile.map(ICCProfile.init), to: target, isGrey: picture.pixels.colour == .grey,
+                depth: picture.pixels.depth)
+        else { return nil }
+        let converted = try loop.applied(to: picture)
+        return try target.map { try converted.withProfile($0.bytes) } ?? converted.withoutProfile()
+    }
+
+    /// The picture in sRGB or its grey.
+    private func standard(_ picture: Picture, _ format: PixelFormat, _ assessment: Assessment) throws -> Picture {
+        let depth = 8 * format.depth.bytes
         return switch (picture.pixels.colour, assessment) {
         // libvips brings a common press profile.
         case (.cmyk, .missing), (.cmyk, .unusable), (.cmyk, .standard):
-            try picture.converted(to: target) { try $0.iccTransform(to: .srgb, input: .cmyk, depth: depth) }
+            try picture.converted(to: format) { try $0.iccTransform(to: .srgb, input: .cmyk, depth: depth) }
         case (.cmyk, .different), (.rgb, .different), (.lab, .different):
-            try picture.converted(to: target) { try $0.iccTransform(to: .srgb, depth: depth) }
+            try picture.converted(to: format) { try $0.iccTransform(to: .srgb, depth: depth) }
         case (.grey, .different):
-            try picture.converted(to: target) {
-                try $0.iccTransform(to: .srgb, depth: depth).colourspace(target.interpretation)
+            try picture.converted(to: format) {
+                try $0.iccTransform(to: .srgb, depth: depth).colourspace(format.interpretation)
             }
-        case (.lab, _): try picture.converted(to: target, standard)
+        case (.lab, _): try picture.converted(to: format, standard)
         case (.grey, _), (.rgb, _): try picture.withoutProfile()
         }
     }
@@ -69,7 +133,8 @@ struct ColourConversion {
         case .different(isWide: true):
             [
                 Warning(
-                    .wideGamutClipped, "the picture's profile holds colors beyond sRGB; they are moved to the nearest")
+                    .wideGamutClipped,
+                    "the picture's profile holds colors beyond \(targetName); they are moved to the nearest")
             ]
         case .unusable: [.badProfile(isPress: isPress)]
         case .missing where isPress:
@@ -78,7 +143,10 @@ struct ColourConversion {
         }
     }
 
-    /// Sends a few colours through the profile, which tells whether it works, changes anything, or reaches beyond sRGB.
+    private var targetName: String { target.map { $0.name ?? "the pipeline's profile" } ?? CodedColor.standard.name }
+
+    /// Sends a few colours through the profile, which tells whether it works, changes anything, or reaches beyond the
+    /// target.
     private func assess(_ profile: [UInt8], bands: Int) throws -> Assessment {
         let levels: [UInt8] = [0, 64, 128, 192, 255]
         var colours: [[UInt8]] = [[]]
@@ -98,14 +166,32 @@ struct ColourConversion {
         let expected = bands == 1 ? colours.flatMap { [$0[0], $0[0], $0[0]] } : colours.flatMap { $0 }
         let isUnchanged = bands < 4 && zip(result, expected).allSatisfy { abs(Int($0) - Int($1)) <= 1 }
         if isWarned, isUnchanged || bands == 4 { return .unusable }
+        // The gray of all targets is that of sRGB.
+        if let target, bands == 3 { return try assess(sample, to: target) }
         if isUnchanged { return .standard }
         guard bands == 3 else { return .different(isWide: false) }
-        // Colors that sRGB cannot hold do not come back.
+        // Colors that the target cannot hold do not come back.
         guard let returned = try? standard.converted(toProfile: profile, depth: 8).pixels() else {
             // A profile of a scanner knows one direction only.
             return .different(isWide: false)
         }
         return .different(isWide: zip(returned, expected).contains { abs(Int($0) - Int($1)) > 12 })
+    }
+}
+
+extension ColourConversion {
+    /// The same for a target that is not sRGB.
+    /// - Parameter sample: colours with the profile.
+    private func assess(_ sample: Image, to target: ICCProfile) throws -> Assessment {
+        let picture = try Picture(decoded: sample)
+        guard let profile = picture.profile,
+            let there = try exactly(picture, to: target), let back = try exactly(there, to: ICCProfile(profile))
+        else { return .different(isWide: false) }
+        let (own, converted, returned) = (try sample.pixels(), try there.image.pixels(), try back.image.pixels())
+        func differ(_ colours: [UInt8], by most: Int) -> Bool {
+            zip(colours, own).contains { abs(Int($0) - Int($1)) > most }
+        }
+        return differ(converted, by: 1) ? .different(isWide: differ(returned, by: 12)) : .standard
     }
 }
 
@@ -121,20 +207,52 @@ extension Warning {
 /// The profiles that a worker has met: a camera writes the same one into every picture.
 final class ProfileBook {
     private var known: [Key: ColourConversion.Assessment] = [:]
+    /// nil for profiles that have more than curves and a matrix.
+    private var loops: [LoopKey: ColorLoop?] = [:]
     /// Profiles to remember; one takes a few kilobytes, rarely a megabyte.
     private static let capacity = 32
 
     private struct Key: Hashable {
         let profile: [UInt8]
         let bands: Int
+        let target: ICCProfile?
     }
 
-    fileprivate func assessment(of profile: [UInt8], bands: Int) -> ColourConversion.Assessment? {
-        known[Key(profile: profile, bands: bands)]
+    private struct LoopKey: Hashable {
+        let source, target: ICCProfile?
+        let isGrey: Bool
+        let depth: BitDepth
     }
 
-    fileprivate func add(_ assessment: ColourConversion.Assessment, for profile: [UInt8], bands: Int) {
+    /// - Parameters:
+    ///   - source: nil for sRGB.
+    ///   - target: the same.
+    fileprivate func loop(
+        from source: ICCProfile?, to target: ICCProfile?, isGrey: Bool, depth: BitDepth
+    ) -> ColorLoop? {
+        let key = LoopKey(source: source, target: target, isGrey: isGrey, depth: depth)
+        if let known = loops[key] { return known }
+        if loops.count >= Self.capacity { loops.removeAll() }
+        func light(_ profile: ICCProfile?) -> ColorSpaceLight? {
+            profile == nil && isGrey ? .standardGray : ColorSpaceLight(profile)
+        }
+        let loop = light(source).flatMap { from in
+            light(target).flatMap { ColorLoop(from: from, to: $0, depth: depth) }
+        }
+        loops[key] = .some(loop)
+        return loop
+    }
+
+    fileprivate func assessment(
+        of profile: [UInt8], bands: Int, _ target: ICCProfile?
+    ) -> ColourConversion.Assessment? {
+        known[Key(profile: profile, bands: bands, target: target)]
+    }
+
+    fileprivate func add(
+        _ assessment: ColourConversion.Assessment, for profile: [UInt8], bands: Int, _ target: ICCProfile?
+    ) {
         if known.count >= Self.capacity { known.removeAll() }
-        known[Key(profile: profile, bands: bands)] = assessment
+        known[Key(profile: profile, bands: bands, target: target)] = assessment
     }
 }

@@ -6,9 +6,20 @@ import System
 import Vips
 
 enum Loader {
+    /// A picture that was opened.
+    struct Opened {
+        let picture: Picture
+        /// Bands of the file that it lacks.
+        let droppedBands: Int
+        /// The profile in the file, which may not be the picture's.
+        let profile: [UInt8]?
+        /// The colors that the file states otherwise.
+        let stated: StatedColor?
+    }
+
     /// The facts from the header of a picture that was opened with all its frames.
-    /// - Parameter droppedBands: how many the file has besides.
-    static func facts(of format: SourceFormat, _ picture: Picture, droppedBands: Int) -> SourceFacts {
+    static func facts(of format: SourceFormat, _ opened: Opened) -> SourceFacts {
+        let picture = opened.picture
         let image = picture.image
         let pages = format.decoder.pagesAreSizes ? 1 : max(1, image.pages)
         let isStacked = pages > 1 && image.pageHeight < image.height
@@ -17,12 +28,13 @@ enum Loader {
             orientation: format.decoder.turnsPicture ? 1 : image.int("orientation") ?? 1, frames: pages,
             hasAlpha: picture.hasAlpha,
             colour: picture.pixels.colour,
-            depth: picture.pixels.depth, hasProfile: picture.profile != nil,
+            depth: picture.pixels.depth, hasProfile: opened.profile != nil,
             isInterlaced: (image.int("interlaced") ?? image.int("jpeg-multiscan") ?? 0) != 0,
             captureDate: captureDate(of: image))
         facts.metadataBytes = SourceMetadata.bytes(of: image)
-        facts.profileBytes = image.byteCount(of: "icc-profile-data")
-        facts.droppedBands = droppedBands
+        facts.profileBytes = opened.profile?.count ?? 0
+        facts.color = ColorFacts(opened.profile.map(ICCProfile.init), opened.stated)
+        facts.droppedBands = opened.droppedBands
         return facts
     }
 
@@ -39,11 +51,10 @@ enum Loader {
     }
 
     /// Opens a picture for decoding. Rows come once, from top to bottom.
-    /// - Returns: also how many bands of the file it lacks.
     /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
     static func open(
         _ file: OpenFile, format: SourceFormat, _ opening: Opening = Opening(), tolerance: Tolerance = .nothing
-    ) throws -> (picture: Picture, droppedBands: Int) {
+    ) throws -> Opened {
         var arguments: [(String, Argument)] = [
             ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
             ("fail_on", .string(tolerance == .truncated ? "none" : "error")),
@@ -53,7 +64,10 @@ enum Loader {
             shrink: opening.shrink, factor: opening.factor, allFrames: opening.allFrames)
         let opened = try Operation(format.decoder.operation, arguments).image()
         let corrected = try format.decoder.corrected(opened, of: file, page: opening.page ?? 1, tolerance: tolerance)
-        return (try Picture(decoded: corrected), opened.bands - corrected.bands)
+        let stated = try file.structureForDecoding { try? format.declaration.structure.statedColor(in: $0) }
+        return Opened(
+            picture: try Picture(decoded: corrected.described(by: stated)),
+            droppedBands: opened.bands - corrected.bands, profile: corrected.blob("icc-profile-data"), stated: stated)
     }
 
     private static func captureDate(of image: Image) -> String? {
@@ -62,5 +76,18 @@ enum Loader {
         ["exif-ifd2-DateTimeOriginal", "exif-ifd0-DateTime"].lazy
             .compactMap { image.string($0).map { String($0.prefix(19)) } }
             .first { isDate($0) && !$0.hasPrefix("0000") }
+    }
+}
+
+extension Image {
+    /// The picture with a profile that says what the file says otherwise, if that counts. Without one it is in sRGB.
+    fileprivate func described(by stated: StatedColor?) throws(VipsError) -> Image {
+        let hasProfile = has("icc-profile-data")
+        guard let stated, !hasProfile || stated.overrulesProfile else { return self }
+        let isGray = bands < 3
+        guard !stated.color.isStandard,
+            let profile = ICCProfile(stated.color, isGray: isGray, peak: stated.peak)
+        else { return hasProfile ? try removingMetadata(["icc-profile-data"]) : self }
+        return try editingMetadata { $0.set("icc-profile-data", blob: profile.bytes) }
     }
 }

@@ -24,24 +24,24 @@ final class ProbedSource {
         let structure = format.declaration.structure
         let refusal = try file.structureForDecoding { try? structure.refusal(of: page ?? 1, in: $0) }
         if let refusal { throw refusal }
-        var (picture, dropped) = try Loader.open(file, format: format, Loader.Opening(allFrames: page == nil))
-        var facts = Loader.facts(of: format, picture, droppedBands: dropped)
+        var opened = try Loader.open(file, format: format, Loader.Opening(allFrames: page == nil))
+        var facts = Loader.facts(of: format, opened)
         if let page, page <= facts.frames {
-            (picture, dropped) = try Loader.open(file, format: format, Loader.Opening(page: page))
+            opened = try Loader.open(file, format: format, Loader.Opening(page: page))
             let count = facts.frames
-            facts = Loader.facts(of: format, picture, droppedBands: dropped)
+            facts = Loader.facts(of: format, opened)
             (facts.frames, facts.page) = (count, page)
         }
         facts.bytes = try file.status().bytes
         facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
         facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
         if wanted.words || !wanted.fields.isEmpty {
-            let metadata = try Self.metadata(of: picture.image, in: file, facts)
+            let metadata = try Self.metadata(of: opened.picture.image, in: file, facts)
             if wanted.words { facts.words = PictureWords(metadata.statements) }
             if !wanted.fields.isEmpty { facts.metadata = metadata.values(of: wanted.fields, in: facts) }
         }
         self.facts = facts
-        unread = picture
+        unread = opened.picture
     }
 
     /// The metadata of the picture as it was opened.

@@ -14,7 +14,7 @@ extension Image {
         guard let profile = blob("icc-profile-data"), try !encoder.keeps(profile, of: self, output) else {
             return (self, [])
         }
-        let (standard, warnings) = try ColourConversion(policy: .srgb, profiles: ProfileBook()).convert(
+        let (standard, warnings) = try ColourConversion(profiles: ProfileBook()).convert(
             Picture(decoded: self))
         // A profile that is good for nothing was taken for sRGB.
         guard !warnings.contains(where: { $0.code == .badProfile }) else { return (standard.image, warnings) }

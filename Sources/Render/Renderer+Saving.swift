@@ -55,7 +55,7 @@ extension Renderer {
     private func save(_ stack: Image, _ rendition: RenditionPlan, _ starts: Starts, to output: OpenFile) throws -> Saved
     {
         let save = rendition.rendition.save
-        let keepsProfile = pipeline.profile == .keep
+        let keepsProfile = pipeline.profile.isCarried
         let (coloured, converted) =
             keepsProfile ? try stack.keepingColours(by: save.encoder, output) : (stack, [])
         let (dressed, keepsNothing, kept, lost) = try starts.metadata.applied(

@@ -21,7 +21,7 @@ package struct Grayscale: Stage {
         var output = input
         output.colour = .grey
         // The grey of an RGB profile has no profile of its own; it becomes the grey of sRGB.
-        if input.colour != .grey { output.keepsProfile = false }
+        if input.colour != .grey { output.hasProfile = false }
         return Plan(output: output)
     }
 

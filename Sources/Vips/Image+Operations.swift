@@ -285,8 +285,25 @@ extension Image {
         return try call("icc_import", [("input_profile", .string(input.rawValue))] + how)
     }
 
+    /// Converts to a profile: from the embedded one, or else from the built-in `input`. The result has the profile.
+    package func iccTransform(
+        toProfile profile: [UInt8], input: BuiltInProfile? = nil, depth: Int
+    ) throws(VipsError) -> Image {
+        if let input { return try iccImport(from: input).iccExport(toProfile: profile, depth: depth) }
+        let how: [(String, Argument)] = [
+            ("embedded", true), ("intent", .string(RenderingIntent(of: blob("icc-profile-data")).rawValue)),
+            ("black_point_compensation", true), ("pcs", "lab"),
+        ]
+        return try call("icc_import", how).iccExport(toProfile: profile, depth: depth)
+    }
+
+    /// Converts from the Lab of ICC to a profile. The result has it.
+    package func iccExport(toProfile profile: [UInt8], depth: Int) throws(VipsError) -> Image {
+        try editingMetadata { $0.set("icc-profile-data", blob: profile) }.iccExport(depth: depth)
+    }
+
     /// Converts from the Lab of ICC to the embedded profile.
-    package func iccExport(depth: Int) throws(VipsError) -> Image {
+    private func iccExport(depth: Int) throws(VipsError) -> Image {
         let intent = RenderingIntent(of: blob("icc-profile-data"), isTarget: true)
         let how: [(String, Argument)] = [
             ("intent", .string(intent.rawValue)), ("black_point_compensation", true), ("depth", .int(depth)),

@@ -29,10 +29,11 @@ enum PlanSchema {
         picture.merging(["stage": text]) { first, _ in first }, optional: ["note": text])
 
     static var schema: JSONValue {
-        let source = ReportSchema.object([
-            "format": words(SourceFormat.self), "width": side, "height": side, "orientation": side, "frames": side,
-            "alpha": flag,
-        ])
+        let source = ReportSchema.object(
+            [
+                "format": words(SourceFormat.self), "width": side, "height": side, "orientation": side, "frames": side,
+                "alpha": flag,
+            ], optional: ["color": ReportSchema.color])
         let more: [String: JSONValue] = [
             "name": text, "scale": side, "stages": list(stage), "format": words(OutputFormat.self), "path": text,
         ]

@@ -54,6 +54,7 @@ struct PlanTable {
         let way = source.format.isVector ? "drawn" : "decoded"
         let size = "\(drawn(plan.load)), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")"
         lines.append("\(way) \(plan.drawings.isEmpty ? size : "for each rendition")")
+        if let color = source.color { lines.append("in \(color.words)") }
         if source.orientation != 1 {
             lines.append("turned upright (orientation \(source.orientation)): \(plan.decoded.size)")
         }
@@ -112,12 +113,7 @@ struct PlanTable {
     var json: JSONValue {
         [
             "schema": .string(PlanSchema.name),
-            "source": [
-                "format": .string(plan.source.format.rawValue), "width": .int(plan.source.size.width),
-                "height": .int(plan.source.size.height),
-                "orientation": .int(plan.source.orientation), "frames": .int(plan.source.frames),
-                "alpha": .bool(plan.source.hasAlpha),
-            ],
+            "source": source,
             "members": .int(plan.members.count), "shrink": .int(plan.load.shrink),
             "held-in-memory": .bool(plan.holdsDecoded),
             "stages": .array(plan.shared.map(json)),
@@ -133,6 +129,17 @@ struct PlanTable {
                     ]
                 }),
         ]
+    }
+
+    private var source: JSONValue {
+        let source = plan.source
+        let facts: JSONValue = [
+            "format": .string(source.format.rawValue), "width": .int(source.size.width),
+            "height": .int(source.size.height),
+            "orientation": .int(source.orientation), "frames": .int(source.frames), "alpha": .bool(source.hasAlpha),
+        ]
+        guard let color = source.color else { return facts }
+        return facts.merging(["color": ["name": .string(color.name), "by": .string(color.origin)]])
     }
 
     private func json(_ omission: Omission) -> JSONValue {

@@ -10,7 +10,8 @@ import Testing
     private var full: SourceReport {
         var report = SourceReport(status: .done, pipeline: "p", source: BytePath([0xFF, UInt8(ascii: "/"), 0x0A]))
         let facts = SourceReport.Facts(
-            format: .png, size: PixelSize(3, 5), orientation: 6, frames: 2, hasAlpha: true)
+            format: .png, size: PixelSize(3, 5), orientation: 6, frames: 2, hasAlpha: true,
+            color: SourceReport.Color(name: "Display P3", by: "nclx"))
         report.inbox = "in"
         report.source.location = BytePath("x/y.png")
         report.source.bytes = 9

@@ -130,7 +130,7 @@ struct LutTests {
         let result = try render("lut: { file: a.cube }", kept, assets: table, profile: "keep")
         #expect(try result.pixels == render("lut: { file: a.cube }", plain, assets: table).pixels)
         #expect(result.image.blob("icc-profile-data") == profile)
-        #expect(result.step.output.keepsProfile)
+        #expect(result.step.output.hasProfile)
     }
 
     @Test func `with profile keep, what is not RGB or gray is refused`() throws {

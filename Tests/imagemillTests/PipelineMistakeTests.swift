@@ -35,7 +35,7 @@ import Testing
                 five.yaml:7:5: error: unknown key 'fiel' in rendition 'thumb'; did you mean 'file'?
                       fiel: "{stem}.{ext}"
                       ^
-                five.yaml:8:10: error: expected one of srgb, keep, found 'kep'; did you mean 'keep'?
+                five.yaml:8:10: error: expected one of srgb, display-p3, keep, or the path of an .icc file, relative to the pipeline file, found 'kep'; did you mean 'keep'?
                   profile: kep
                            ^
                 5 mistakes in five.yaml; nothing was written

@@ -14,7 +14,7 @@ struct CacheKey: Hashable, Sendable {
 /// with a name of its own.
 struct CacheKeyBuilder {
     /// To be raised when the same parts come to mean something else.
-    private static let format = "3"
+    private static let format = "4"
 
     private var parts: [String: String] = ["format": format]
 

@@ -268,6 +268,7 @@ package struct LoadedPipeline: Sendable {
         case .picture: return try openPicture(reference, at: place)
         case .colorTable: return try openColorTable(reference, at: place)
         case .font: return try openFont(reference, at: place)
+        case .profile: return try openProfile(reference, at: place)
         }
     }
 
@@ -340,6 +341,24 @@ package struct LoadedPipeline: Sendable {
         return OpenedAsset(
             reference: reference, message: AssetMessage(path: reference.path, content: .font), content: .bytes(bytes),
             digest: Digest.of(bytes))
+    }
+
+    private static func openProfile(
+        _ reference: AssetReference, at place: FileLocation
+    ) throws(Failure) -> OpenedAsset {
+        do {
+            let file = try place.opened().file
+            let profile = try file.profile()
+            return OpenedAsset(
+                reference: reference, message: AssetMessage(path: reference.path, content: .profile),
+                content: .file(file), digest: Digest.of(profile.bytes))
+        } catch let error as SystemError {
+            throw error.asSourceFailure
+        } catch let error as Failure {
+            throw error
+        } catch {
+            throw Failure(.internal, stage: "read", "the profile cannot be read", detail: "\(error)")
+        }
     }
 
     /// The digest of each asset's content, by its path as the pipeline writes it.

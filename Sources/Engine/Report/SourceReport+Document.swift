@@ -71,7 +71,7 @@ extension SourceReport {
 }
 
 private enum SourceKey: String, CodingKey {
-    case path, bytes, sha256, format, width, height, orientation, frames, alpha, members
+    case path, bytes, sha256, format, width, height, orientation, frames, alpha, color, members
     case location
     case pathBytes = "path-bytes"
     case locationBytes = "location-bytes"
@@ -143,6 +143,7 @@ extension KeyedEncodingContainer<SourceKey> {
         try encode(facts.orientation, forKey: .orientation)
         try encode(facts.frames, forKey: .frames)
         try encode(facts.hasAlpha, forKey: .alpha)
+        try encodeIfPresent(facts.color, forKey: .color)
     }
 }
 
@@ -152,7 +153,8 @@ extension KeyedDecodingContainer<SourceKey> {
         return SourceReport.Facts(
             format: try decode(SourceFormat.self, forKey: .format), size: size,
             orientation: try decode(Int.self, forKey: .orientation), frames: try decode(Int.self, forKey: .frames),
-            hasAlpha: try decode(Bool.self, forKey: .alpha))
+            hasAlpha: try decode(Bool.self, forKey: .alpha),
+            color: try decodeIfPresent(SourceReport.Color.self, forKey: .color))
     }
 }
 

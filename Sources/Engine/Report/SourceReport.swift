@@ -37,6 +37,15 @@ package struct SourceReport: Sendable, Codable {
         package let orientation: Int
         package let frames: Int
         package let hasAlpha: Bool
+        /// The colors that its numbers are in; nil if the file does not say.
+        package let color: Color?
+    }
+
+    package struct Color: Equatable, Sendable, Codable {
+        /// By its own name, such as `Display P3`.
+        package let name: String
+        /// The part of the file that says so, such as `ICC profile`.
+        package let by: String
     }
 
     package struct Member: Sendable, Codable {

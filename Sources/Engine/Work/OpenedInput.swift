@@ -114,6 +114,7 @@ extension SourceReport.Facts {
     fileprivate init(_ facts: SourceFacts) {
         self.init(
             format: facts.format, size: facts.size, orientation: facts.orientation, frames: facts.frames,
-            hasAlpha: facts.hasAlpha)
+            hasAlpha: facts.hasAlpha,
+            color: facts.color.map { SourceReport.Color(name: $0.name, by: $0.origin) })
     }
 }

@@ -15,6 +15,8 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case badProfile = "bad-profile"
     case profileConverted = "profile-converted"
     case wideGamutClipped = "wide-gamut-clipped"
+    case colorConflict = "color-conflict"
+    case hdrToneMapped = "hdr-tone-mapped"
     case animationDropped = "animation-dropped"
     case pagesDropped = "pages-dropped"
     case channelsDropped = "channels-dropped"
@@ -60,6 +62,10 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
             "The format cannot hold the profile that `profile: keep` would keep; the colors were converted to sRGB."
         case .wideGamutClipped:
             "The picture's profile holds colors that sRGB does not have; they were moved to the nearest."
+        case .colorConflict:
+            "The file describes its colors in two ways that differ; the message says which one was used."
+        case .hdrToneMapped:
+            "The picture has light beyond the white of paper (PQ or HLG), which was compressed into what other screens show."
         case .animationDropped:
             "The format has no animation, or animations of the source's kind are not read; only the first frame was used."
         case .pagesDropped: "The file has several pages; only the first was used."

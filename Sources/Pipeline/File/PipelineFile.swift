@@ -1,12 +1,5 @@
 // The pipeline file as a whole.
 
-/// The colours that the stages work in.
-package enum ProfilePolicy: String, ParameterWord {
-    case srgb
-    /// The source's own RGB or grey profile, which the renditions then carry.
-    case keep
-}
-
 /// The damage of a source that is tolerated.
 package enum Tolerance: String, ParameterWord {
     case nothing
@@ -214,7 +207,10 @@ struct PipelineGroup: ParameterGroup {
             "documents", DocumentMap(documents: []),
             "JSON files beside the renditions, such as Contents.json: a name for each, with its `file` and its `content`."
         )
-        profile = p.optional("profile", .srgb, "Convert to sRGB, or keep the source's own RGB or gray profile.")
+        profile = p.optional(
+            "profile", .srgb,
+            "The colors that stages work in and renditions are in: srgb, display-p3, those of an .icc file, or keep for the source's own."
+        )
         tolerance = p.optional("tolerate", .nothing, "Which damage to let pass, with a warning in the report.")
         page = p.optional(
             "page", in: 1...100_000,
@@ -247,8 +243,11 @@ struct PipelineGroup: ParameterGroup {
                     "\(field) has no value in shared stages; move '\(use.name)' into the renditions")
             }
         }
-        if source == .set && profile == .keep {
-            p.problem(at: "profile", "the members of a set may have different profiles; remove 'profile: keep'")
+        if source == .set && profile.isCarried {
+            p.problem(
+                at: "profile",
+                "the members of a set are joined in sRGB, whatever profiles they have; remove 'profile: \(profile.written)'"
+            )
         }
     }
 

@@ -20,7 +20,7 @@ extension PictureInfo {
     package mutating func hold(_ drawn: ColourModel, drawnBy stage: String) throws(PlanFailure) {
         switch colour {
         case .rgb: break
-        case .grey: if drawn != .grey && !keepsProfile { colour = .rgb }
+        case .grey: if drawn != .grey && !hasProfile { colour = .rgb }
         case .cmyk, .lab:
             let message = "'\(stage)' draws, which cannot be done in \(colour.rawValue) colors; remove 'profile: keep'"
             throw PlanFailure(.unsupportedColour, stage: stage, message)

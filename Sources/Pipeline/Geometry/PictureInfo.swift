@@ -28,18 +28,18 @@ package struct PictureInfo: Hashable, Sendable {
     /// was drawn. It need not be whole: a stage that must not enlarge may leave fewer pixels than the scale asks for.
     package var pixelsPerPoint: Double
     /// The picture has a profile and stays in it; colours that are drawn are converted into it.
-    package var keepsProfile: Bool
+    package var hasProfile: Bool
 
     package init(
         size: PixelSize, frames: Int = 1, hasAlpha: Bool = false, colour: ColourModel = .rgb, depth: BitDepth = .eight,
         pixelsPerPoint: Double = 1,
-        keepsProfile: Bool = false
+        hasProfile: Bool = false
     ) {
         self.size = size
         self.frames = frames
         pixels = PixelFormat(colour, depth, hasAlpha: hasAlpha)
         self.pixelsPerPoint = pixelsPerPoint
-        self.keepsProfile = keepsProfile
+        self.hasProfile = hasProfile
     }
 
     package var hasAlpha: Bool {

@@ -31,6 +31,13 @@ enum XMPNamespace: String {
     case regions = "http://www.metadataworkinggroup.com/schemas/regions/"
     case area = "http://ns.adobe.com/xmp/sType/Area#"
     case dimensions = "http://ns.adobe.com/xap/1.0/sType/Dimensions#"
+    /// Other pictures in the file: a map for HDR, by Adobe, Google and Apple, and the film of a living picture.
+    case gainMap = "http://ns.adobe.com/hdr-gain-map/1.0/"
+    case container = "http://ns.google.com/photos/1.0/container/"
+    case containerItem = "http://ns.google.com/photos/1.0/container/item/"
+    case appleGainMap = "http://ns.apple.com/HDRGainMap/1.0/"
+    case applePixels = "http://ns.apple.com/pixeldatainfo/1.0/"
+    case googleCamera = "http://ns.google.com/photos/1.0/camera/"
     case other = ""
 
     /// Those whose properties a pipeline can name, by the prefix that everybody gives them.

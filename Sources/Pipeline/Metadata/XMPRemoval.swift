@@ -3,9 +3,11 @@
 /// The properties that are taken out.
 struct XMPRemoval {
     /// The properties that say where the picture was taken.
-    let location: Bool
+    var location = false
     /// Those that are stated anew.
-    let properties: Set<XMPProperty>
+    var properties: Set<XMPProperty> = []
+    /// The properties about other pictures in the file.
+    var otherPictures = false
 
     private static let deepestElement = 64
 
@@ -61,6 +63,7 @@ struct XMPRemoval {
 
     private func isRemoved(_ name: XMPName, isProperty: Bool) -> Bool {
         if location, name.isOfLocation { return true }
+        if otherPictures, name.isOfOtherPicture { return true }
         return isProperty && (name.property ?? name.twin).map(properties.contains) ?? false
     }
 }
@@ -82,11 +85,28 @@ extension XMPName {
         }
     }
 
+    /// Whether it speaks of another picture in the file, or of a film.
+    fileprivate var isOfOtherPicture: Bool {
+        switch namespace {
+        case .gainMap, .container, .containerItem, .appleGainMap, .applePixels: true
+        case .googleCamera: local.hasPrefix("MotionPhoto") || local.hasPrefix("MicroVideo")
+        default: false
+        }
+    }
+
     /// Whether it says where the picture was taken, in whatever namespace (`exif:GPSLatitude`, `photoshop:City`,
     /// `Iptc4xmpCore:Location`, `Iptc4xmpExt:LocationShown`, `drone-dji:AbsoluteAltitude`), or may do so.
     fileprivate var isOfLocation: Bool {
         [.geo, .smallPictures, .googlePictures].contains(namespace) || saysLocation(local)
     }
+}
+
+/// A packet without words about other pictures and films in the source's file, which no rendition has: programs would
+/// look for them. Of one that is not well-formed, only statements stay.
+func xmpOfOnePicture(_ packet: [UInt8]) -> [UInt8] {
+    let addresses: [XMPNamespace] = [.gainMap, .container, .appleGainMap, .applePixels, .googleCamera]
+    guard addresses.contains(where: { packet.firstRange(of: Array($0.rawValue.utf8)) != nil }) else { return packet }
+    return XMPRemoval(otherPictures: true).applied(to: packet) ?? Statements(xmp: packet).xmpPacket()
 }
 
 /// Whether a name of metadata says where a picture was taken.

@@ -84,6 +84,8 @@ package struct AssetReference: Equatable, Sendable {
         case picture, font
         /// A .cube file.
         case colorTable
+        /// An .icc file.
+        case profile
     }
 
     /// The path as written; relative to the pipeline file.

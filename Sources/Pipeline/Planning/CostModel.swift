@@ -7,15 +7,18 @@ package struct CostModel {
     let shared: [PlannedStage]
     let renditions: [RenditionPlan]
     let assets: [AssetFacts]
+    /// The stages work in other colors than the file has.
+    private let isConverted: Bool
     /// All stages.
     private let steps: [PlannedStage]
 
     init(
         source: SourceFacts, load: LoadPlan, decoded: PictureInfo, shared: [PlannedStage],
-        renditions: [RenditionPlan], assets: [AssetFacts] = []
+        renditions: [RenditionPlan], assets: [AssetFacts] = [], isConverted: Bool
     ) {
         (self.source, self.load, self.decoded) = (source, load, decoded)
         (self.shared, self.renditions, self.assets) = (shared, renditions, assets)
+        self.isConverted = isConverted
         steps = shared + renditions.flatMap(\.steps)
     }
 
@@ -193,9 +196,6 @@ package struct CostModel {
         if source.colour.bands > delivered.colour.bands { delivered.colour = source.colour }
         return delivered.bytes
     }
-
-    /// The stages work in other colors than the file has.
-    private var isConverted: Bool { source.colour != decoded.colour || (source.hasProfile && !decoded.keepsProfile) }
 
     /// The same in the colors that stages work in, if several renditions read it.
     private var converted: Int {

@@ -160,7 +160,7 @@ package struct Planner: Sendable {
         let load = loadPlan(source, decoded, shared: shared, renditions: renditions)
         let cost = CostModel(
             source: source, load: load, decoded: decoded, shared: shared, renditions: renditions,
-            assets: Array(assets.values))
+            assets: Array(assets.values), isConverted: isConverted(source, to: decoded))
         let looking =
             switch look {
             case .none: 0
@@ -185,13 +185,20 @@ package struct Planner: Sendable {
         let colour: ColourModel =
             switch (pipeline.profile, source.colour) {
             case (.keep, let colour): colour
-            case (.srgb, .grey): .grey
-            case (.srgb, .rgb), (.srgb, .cmyk), (.srgb, .lab): .rgb
+            case (_, .grey): .grey
+            case (_, .rgb), (_, .cmyk), (_, .lab): .rgb
             }
+        let hasProfile = pipeline.profile.hasTarget ? colour == .rgb : pipeline.profile == .keep && source.hasOwnColors
         let depth: BitDepth = source.depth == .float ? .sixteen : source.depth
         return PictureInfo(
             size: source.uprightSize, frames: frames, hasAlpha: source.hasAlpha, colour: colour, depth: depth,
-            pixelsPerPoint: Double(pixelsPerPoint), keepsProfile: pipeline.profile == .keep && source.hasProfile)
+            pixelsPerPoint: Double(pixelsPerPoint), hasProfile: hasProfile)
+    }
+
+    /// Whether the stages work in other colors than the file has.
+    private func isConverted(_ source: SourceFacts, to decoded: PictureInfo) -> Bool {
+        source.colour != decoded.colour || pipeline.profile.hasTarget
+            || (source.hasOwnColors && pipeline.profile != .keep)
     }
 
     /// A rendition whose format has no animation works on the first frame alone.
@@ -382,6 +389,7 @@ package struct Planner: Sendable {
         if source.frames > 1, !source.isAnimated, source.page == nil {
             warnings.append(Warning(.pagesDropped, "the file has \(source.frames) pages; only the first is used"))
         }
+        warnings += source.color?.warnings ?? []
         if source.droppedBands > 0 {
             let message = "the file has \(counted(source.droppedBands, "channel")) besides colors and alpha; not used"
             warnings.append(Warning(.channelsDropped, message))

@@ -78,7 +78,8 @@ struct SetCost {
             return (member.own.isEmpty ? [[]] : member.own).map { own in
                 let cost = CostModel(
                     source: member.facts, load: load(member), decoded: member.decoded, shared: member.shared + own,
-                    renditions: [])
+                    renditions: [],
+                    isConverted: member.facts.colour != member.decoded.colour || member.facts.hasOwnColors)
                 return saturating(cost.memory, held)
             }
         }.max() ?? CostModel.base

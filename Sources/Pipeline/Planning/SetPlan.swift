@@ -179,8 +179,11 @@ extension Planner {
             warnings(.animationDropped, "the first frame is") { $0.isAnimated }
             + warnings(.pagesDropped, "the first page is") { $0.frames > 1 && !$0.isAnimated && $0.page == nil }
             + warnings(.channelsDropped, "colors and alpha are") { $0.droppedBands > 0 }
+        let colors = members.flatMap { member in
+            (member.facts.color?.warnings ?? []).map { Warning($0.code, "'\(member.name.printable)': \($0.message)") }
+        }
         // The warnings about one member hold for all that are like it.
-        return dropped + enlargements(first.shared, "each member")
+        return dropped + colors + enlargements(first.shared, "each member")
             + zip(renditions, first.own).flatMap { enlargements($1, "'\($0.title)'") }
     }
 }

@@ -31,6 +31,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var coded: CodedPicture?
     /// The parts that a TIFF is stored in. Nil if nothing is known.
     package var parts: StoredParts?
+    /// The colors of its numbers; nil if the file does not say, so that they are taken for sRGB.
+    package var color: ColorFacts?
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
     /// The words of its metadata; nil if they were not asked for.
@@ -74,12 +76,15 @@ package struct SourceFacts: Hashable, Sendable, Codable {
         return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation)
             && (1...1_000_000).contains(frames) && (0...65_535).contains(droppedBands)
             && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)
-            && captureDate.map(isDate) ?? true && words?.isPlausible ?? true
+            && captureDate.map(isDate) ?? true && color?.isPlausible ?? true && words?.isPlausible ?? true
             && metadata?.allSatisfy(\.isPlausible) ?? true
     }
 
     /// Several frames that follow each other in time, not pages. One that the pipeline asks for is a still.
     package var isAnimated: Bool { format.declaration.hasFrames && frames > 1 && page == nil }
+
+    /// Its numbers may mean something else than those of sRGB.
+    package var hasOwnColors: Bool { hasProfile || color?.isStandard == false }
 
     /// Bands of the file.
     var bands: Int { colour.bands + (hasAlpha ? 1 : 0) + droppedBands }

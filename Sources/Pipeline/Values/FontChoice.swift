@@ -61,8 +61,8 @@ package struct FontWeight: ParameterValue, Hashable {
 }
 
 extension AssetFacts {
-    /// A font file as plans count it: a picture of one pixel that takes the file's bytes.
-    package static func font(bytes: Int) -> AssetFacts {
+    /// A file that is no picture, such as a font, as plans count it: a picture of one pixel that takes the file's bytes.
+    package static func file(bytes: Int) -> AssetFacts {
         AssetFacts(size: PixelSize(1, 1), pixelsPerPoint: 1, isGrey: true, decoding: bytes)
     }
 }

@@ -118,9 +118,7 @@ extension Picture {
 extension Image {
     /// An sRGB picture in the colours of a profile. Alpha goes along.
     package func converted(toProfile profile: [UInt8], depth: Int) throws -> Image {
-        let lab = try colourspace(format == .ushort ? .rgb16 : .srgb).iccImport(from: .srgb).editingMetadata {
-            $0.set("icc-profile-data", blob: profile)
-        }
-        return try lab.iccExport(depth: depth)
+        try colourspace(format == .ushort ? .rgb16 : .srgb).iccTransform(
+            toProfile: profile, input: .srgb, depth: depth)
     }
 }

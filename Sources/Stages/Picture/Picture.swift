@@ -146,6 +146,11 @@ extension Picture {
         )
     }
 
+    /// The picture, whose numbers are those of a profile.
+    package func withProfile(_ profile: [UInt8]) throws -> Picture {
+        Picture(try image.editingMetadata { $0.set(Self.profileField, blob: profile) }, pixels, profile: profile)
+    }
+
     /// The picture, whose numbers are those of sRGB or of its grey whatever its profile says.
     package func withoutProfile() throws -> Picture {
         Picture(try image.removingMetadata(["icc-profile-data"]), pixels, profile: nil)

@@ -39,7 +39,7 @@ import Testing
             ])
         #expect(
             mistakes(set("[ stitch ]", head: "source: set\nprofile: keep")) == [
-                "2:1 the members of a set may have different profiles; remove 'profile: keep'"
+                "2:1 the members of a set are joined in sRGB, whatever profiles they have; remove 'profile: keep'"
             ])
         #expect(
             mistakes(set("[ { stitch: { overlap: 3, spacing: 2 } } ]")).first?.contains("exclude each other") == true)

@@ -14,6 +14,7 @@ struct HostileFormatsTests {
         let structure = format.declaration.structure
         _ = try? structure.hasPixelsOnly(ByteSource(bytes))
         _ = try? structure.hasProfile(ByteSource(bytes))
+        _ = try? structure.statedColor(in: ByteSource(bytes))
         _ = try? structure.hasHiddenFrames(ByteSource(bytes))
         _ = try? structure.codedPicture(in: ByteSource(bytes))
         _ = completeness(of: format, in: ByteSource(bytes))

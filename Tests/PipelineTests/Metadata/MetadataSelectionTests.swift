@@ -44,6 +44,49 @@ import Testing
         #expect(selection.loss == "caption")
     }
 
+    @Test(arguments: [
+        // Ultra HDR, with attributes and a list of the pictures in the file.
+        """
+        <rdf:Description xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"
+         xmlns:Container="http://ns.google.com/photos/1.0/container/"
+         xmlns:Item="http://ns.google.com/photos/1.0/container/item/"><Container:Directory><rdf:Seq><rdf:li
+         rdf:parseType="Resource"><Container:Item Item:Semantic="Primary" Item:Mime="image/jpeg"/></rdf:li><rdf:li
+         rdf:parseType="Resource"><Container:Item Item:Semantic="GainMap" Item:Mime="image/jpeg"
+         Item:Length="9"/></rdf:li></rdf:Seq></Container:Directory></rdf:Description>
+        """,
+        // With a map's numbers as elements, by another prefix.
+        """
+        <rdf:Description xmlns:m="http://ns.adobe.com/hdr-gain-map/1.0/"><m:Version>1.0</m:Version><m:GainMapMax><rdf:Seq
+        ><rdf:li>2.1</rdf:li></rdf:Seq></m:GainMapMax></rdf:Description>
+        """,
+        """
+        <rdf:Description xmlns:HDRGainMap="http://ns.apple.com/HDRGainMap/1.0/" HDRGainMap:HDRGainMapVersion="65536"/>
+        """,
+        """
+        <rdf:Description xmlns:GCamera="http://ns.google.com/photos/1.0/camera/" GCamera:MotionPhoto="1"
+         GCamera:MicroVideoOffset="300" GCamera:SpecialTypeID="2"/>
+        """,
+    ])
+    func `XMP about other pictures in the file is not kept with it; the rest is`(words: String) throws {
+        let packet = owner.xmpPacket()
+        let end = try #require(packet.firstRange(of: Array("</rdf:RDF>".utf8))?.lowerBound)
+        let found = source([.xmp: packet[..<end] + Array(words.utf8) + packet[end...]])
+        for policy in [KeptMetadata.all, .allButLocation] {
+            let selection = found.selection(policy, stating: Statements(), for: JPEGOutput.self)
+            let kept = String(decoding: try #require(selection.blocks[.xmp]), as: UTF8.self)
+            for word in [
+                "GainMapVersion=", "hdrgm:Version=", ">1.0<", "GainMapMax", "Semantic", "MotionPhoto=", "MicroVideo",
+            ] {
+                #expect(!kept.contains(word), "\(kept)")
+            }
+            #expect(kept.contains("SpecialTypeID=\"2\"") == words.contains("SpecialTypeID"))
+            #expect(Statements(xmp: Array(kept.utf8)) == owner && selection.loss == nil)
+        }
+        let torn = source([.xmp: packet[..<end] + Array(words.utf8) + Array("<a".utf8)])
+        let selection = torn.selection(.all, stating: Statements(), for: JPEGOutput.self)
+        #expect(selection.blocks[.xmp].map { Statements(xmp: $0) } == owner)
+    }
+
     @Test func `what is set and fits no JPEG is said`() {
         let long = String(repeating: "語", count: 4000)
         let new = Statements(

@@ -67,7 +67,7 @@ struct PlannerTests {
             let source = SourceFacts(format: .tiff, size: PixelSize(60, 40), colour: colour, hasProfile: hasProfile)
             let plan = try plan(onePipeline([], save: "{ format: tiff }", head: "profile: \(profile)"), source)
             #expect(plan.decoded.colour == decoded)
-            #expect(plan.decoded.keepsProfile == (profile == "keep" && hasProfile))
+            #expect(plan.decoded.hasProfile == (profile == "keep" && hasProfile))
         }
     }
 

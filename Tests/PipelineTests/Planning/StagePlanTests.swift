@@ -20,7 +20,7 @@ struct StagePlanTests {
     private static let clear = PictureInfo(size: PixelSize(400, 300), hasAlpha: true)
     private static let grey = PictureInfo(size: PixelSize(400, 300), colour: .grey)
     private static let greyClear = PictureInfo(size: PixelSize(400, 300), hasAlpha: true, colour: .grey)
-    private static let ownGrey = PictureInfo(size: PixelSize(400, 300), colour: .grey, keepsProfile: true)
+    private static let ownGrey = PictureInfo(size: PixelSize(400, 300), colour: .grey, hasProfile: true)
     private static let small = PictureInfo(size: PixelSize(40, 30))
 
     private static let assets = [
@@ -263,7 +263,7 @@ struct StagePlanTests {
     func `what draws cannot be done in colours that are neither RGB nor grey`(text: String) throws {
         let stage = try stage(text)
         for colour in [ColourModel.cmyk, .lab] {
-            let failure = failure(stage, PictureInfo(size: PixelSize(400, 300), colour: colour, keepsProfile: true))
+            let failure = failure(stage, PictureInfo(size: PixelSize(400, 300), colour: colour, hasProfile: true))
             let name = type(of: stage).name
             let words = "'\(name)' draws, which cannot be done in \(colour.rawValue) colors; remove 'profile: keep'"
             #expect(failure == Failure(.unsupportedColour, stage: name, words))
@@ -278,18 +278,18 @@ struct StagePlanTests {
             "flatten", "frame: { width: 100, height: 100, mode: aspect-fill }",
         ])
     func `what draws nothing can be done in any colours`(text: String) throws {
-        let picture = PictureInfo(size: PixelSize(400, 300), colour: .cmyk, keepsProfile: true)
+        let picture = PictureInfo(size: PixelSize(400, 300), colour: .cmyk, hasProfile: true)
         let plan = try plan(try stage(text), picture, PlanContext(scale: 1))
         #expect(plan.output.colour == .cmyk)
-        #expect(plan.output.keepsProfile)
+        #expect(plan.output.hasProfile)
     }
 
     @Test
     func `without colours the profile of colours is gone, and the profile of a grey picture stays`() throws {
         let grayscale = try stage("grayscale")
-        let rgb = try plan(grayscale, PictureInfo(size: PixelSize(4, 3), keepsProfile: true), PlanContext(scale: 1))
-        #expect(!rgb.output.keepsProfile)
-        #expect(try plan(grayscale, Self.ownGrey, PlanContext(scale: 1)).output.keepsProfile)
+        let rgb = try plan(grayscale, PictureInfo(size: PixelSize(4, 3), hasProfile: true), PlanContext(scale: 1))
+        #expect(!rgb.output.hasProfile)
+        #expect(try plan(grayscale, Self.ownGrey, PlanContext(scale: 1)).output.hasProfile)
     }
 
     @Test

@@ -1,30 +1,50 @@
-// The size of a HEIF's primary item, by the properties that are associated with it.
-// ISO/IEC 23008-12 §6.5 (ispe, clap, irot), §9.3 (iprp, ipco, ipma); ISO/IEC 14496-12 §8.11.4 (pitm).
+// The size and the colors of a HEIF's primary item, by the properties that are associated with it.
+// ISO/IEC 23008-12 §6.5 (ispe, clap, irot), §9.3 (iprp, ipco, ipma); ISO/IEC 14496-12 §8.11.4 (pitm), §12.1.5 (colr).
 
-/// Reads the boxes of `meta` that a size needs.
+/// Reads the boxes of `meta` that this needs.
 struct HEIFItems {
     private let source: ByteSource
     private let meta: Range<Int>
 
     static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
-        let items = HEIFItems(source: source, meta: try ISOBoxes.first("meta", in: source).fullContent())
-        let container = try ISOBoxes.first("iprp", in: source, items.meta).content
-        let properties = try items.properties(in: container)
         var size = (width: 0, height: 0)
-        for index in try items.propertyIndices(of: items.primaryItem(), in: container)
-        where properties.indices.contains(index - 1) {
-            size = try HEIFProperty(properties[index - 1], in: source).applied(to: size)
-        }
+        for box in try primaryProperties(in: source) { size = try HEIFProperty(box, in: source).applied(to: size) }
         return size
     }
 
     /// Whether the primary item is to be turned, mirrored or cropped after decoding.
     static func turnsOrCrops(in source: ByteSource) throws(StructureError) -> Bool {
+        try primaryProperties(in: source).contains { ["irot", "imir", "clap"].contains($0.type) }
+    }
+
+    static func statedColor(in source: ByteSource) throws(StructureError) -> StatedColor? {
+        var color: CodedColor?
+        var (brightest, screen): (Double?, Double?)
+        for box in try primaryProperties(in: source) {
+            var reader = ForwardReader(source, in: box.content)
+            switch box.type {
+            case "colr":
+                guard try reader.fourCC() == "nclx" else { continue }
+                let primaries = try reader.integer(bytes: 2)
+                color = CodedColor(primaries: primaries, transfer: try reader.integer(bytes: 2))
+            case "clli":
+                brightest = Double(try reader.integer(bytes: 2))
+            case "mdcv":
+                try reader.skip(16)
+                screen = Double(try reader.integer(bytes: 4)) / 10_000
+            default: break
+            }
+        }
+        guard let color else { return nil }
+        return StatedColor(color, by: .nclx, peak: [brightest, screen].compactMap(\.self).first { $0 > 0 })
+    }
+
+    private static func primaryProperties(in source: ByteSource) throws(StructureError) -> [ISOBox] {
         let items = HEIFItems(source: source, meta: try ISOBoxes.first("meta", in: source).fullContent())
         let container = try ISOBoxes.first("iprp", in: source, items.meta).content
         let properties = try items.properties(in: container)
-        return try items.propertyIndices(of: items.primaryItem(), in: container).contains { index in
-            properties.indices.contains(index - 1) && ["irot", "imir", "clap"].contains(properties[index - 1].type)
+        return try items.propertyIndices(of: items.primaryItem(), in: container).compactMap {
+            properties.indices.contains($0 - 1) ? properties[$0 - 1] : nil
         }
     }
 

@@ -22,6 +22,10 @@ enum HEIFStructure: FileStructure {
         if let meta { try HEIFItemLocations.walk(source, meta: meta) }
     }
 
+    static func statedColor(in source: ByteSource) throws(StructureError) -> StatedColor? {
+        try HEIFItems.statedColor(in: source)
+    }
+
     /// Older versions of libheif follow references in a circle until their stack is full.
     static func refusal(of page: Int, in source: ByteSource) throws(StructureError) -> Failure? {
         try HEIFReferences(in: source).haveCircle

@@ -44,6 +44,19 @@ struct PNGChunks: FileStructure {
         try chunks(from: "iCCP", in: source) != nil
     }
 
+    /// `cICP` counts most; `sRGB` and a profile more than `gAMA` and `cHRM`, which are there for older readers.
+    static func statedColor(in source: ByteSource) throws(StructureError) -> StatedColor? {
+        var chunks = try PNGChunks(of: source)
+        var color = PNGColor()
+        while true {
+            let (type, length) = try chunks.next()
+            if type == "IDAT" || type == "IEND" { return color.stated }
+            let end = chunks.reader.position + length + checksumBytes
+            try color.read(type, from: &chunks.reader)
+            try chunks.reader.skip(end - chunks.reader.position)
+        }
+    }
+
     /// Reads texts and EXIF from all chunks, as far as the file goes.
     static func pngFacts(in source: ByteSource) throws(StructureError) -> PNGFacts {
         var chunks = try PNGChunks(of: source)

@@ -1,0 +1,60 @@
+// The chunks of a PNG that tell its colors: https://www.w3.org/TR/png-3/#11addnlcolinfo
+
+/// The colors of a PNG, chunk by chunk.
+struct PNGColor {
+    private var coded: CodedColor?
+    private var isNamed = false
+    private var gamma: Double?
+    private var primaries: Primaries?
+    /// The most light in the picture, and on the screen that it was made on.
+    private var (brightest, screen): (Double?, Double?)
+
+    /// - Parameter reader: at the data of the chunk; it may stop anywhere in it.
+    mutating func read(_ type: FourCC, from reader: inout ForwardReader) throws(StructureError) {
+        switch type {
+        case "cICP":
+            let (primaries, transfer) = (Int(try reader.byte()), Int(try reader.byte()))
+            // Numbers of RGB, from 0 to the largest: others are not used in pictures, and are not read.
+            let (matrix, isFullRange) = (try reader.byte(), try reader.byte())
+            if matrix == 0, isFullRange == 1 { coded = CodedColor(primaries: primaries, transfer: transfer) }
+        case "sRGB", "iCCP": isNamed = true
+        case "gAMA": gamma = try reader.fraction(of: 100_000)
+        case "cHRM":
+            let white = try reader.chromaticity()
+            primaries = Primaries(
+                try reader.chromaticity(), try reader.chromaticity(), try reader.chromaticity(), white: white)
+        case "cLLI": brightest = try reader.fraction(of: 10_000)
+        case "mDCV":
+            try reader.skip(16)
+            screen = try reader.fraction(of: 10_000)
+        default: break
+        }
+    }
+
+    /// Nil for sRGB without a word, and for what comes so near to it that this is what is meant.
+    var stated: StatedColor? {
+        if let coded {
+            return StatedColor(coded, by: .cicp, peak: [brightest, screen].compactMap(\.self).first { $0 > 0 })
+        }
+        guard !isNamed, let gamma, gamma > 0 else { return nil }
+        let exponent = 1 / gamma
+        // Within a twentieth of 2.2, as libpng has it, sRGB is meant.
+        let isOfScreens = abs(exponent / 2.2 - 1) < 0.05 && primaries?.isNear(.standard) ?? true
+        let curve: TransferCurve = isOfScreens ? .standard : exponent == 1 ? .linear : .power(exponent)
+        let color = CodedColor(primaries ?? .standard, curve)
+        // A curve that no screen has, and colors that cannot be, are mistakes of a writer.
+        guard (0.2...20).contains(exponent), color.primaries.toProfileXYZ != nil, !color.isStandard else { return nil }
+        return StatedColor(color, by: .gamma)
+    }
+}
+
+extension ForwardReader {
+    fileprivate mutating func fraction(of whole: Double) throws(StructureError) -> Double {
+        Double(try integer(bytes: 4)) / whole
+    }
+
+    fileprivate mutating func chromaticity() throws(StructureError) -> Chromaticity {
+        let x = try fraction(of: 100_000)
+        return Chromaticity(x, try fraction(of: 100_000))
+    }
+}

@@ -1,0 +1,73 @@
+// Small profiles, and what they say of themselves. That other programs read them is tested with pictures.
+import Testing
+
+@testable import Pipeline
+
+@Suite struct ICCProfileTests {
+    @Test(arguments: [
+        (CodedColor.displayP3, "Display P3"), (CodedColor(.bt2020, .pq), "BT.2020 PQ"),
+        (CodedColor(.displayP3, .hlg), "Display P3 HLG"),
+        (CodedColor(.standard, .power(1.8)), "sRGB primaries, gamma 1.8"),
+        (CodedColor(.bt2020, .linear), "BT.2020, linear light"), (.standard, "sRGB"),
+    ])
+    func `a profile has its name, its colors and its code points`(color: CodedColor, name: String) throws {
+        #expect(color.name == name)
+        let profile = try #require(ICCProfile(color, peak: 1600))
+        #expect(profile.name == name && profile.bytes.count < 640 && profile.bytes.count % 4 == 0)
+        #expect(profile.codedColor == (color.isHDR ? color : nil))
+        #expect(profile.peak == 1600)
+        #expect(profile.agrees(with: color))
+        #expect(profile.refusalAsTarget == nil)
+        #expect(!profile.agrees(with: CodedColor(Primaries(code: 8)!, color.curve)))
+        #expect(profile.agrees(with: CodedColor(color.primaries, .pq)) == (color.curve == .pq))
+    }
+
+    /// The matrices of CSS Color 4 and of BT.2087.
+    @Test func `light in one set of primaries becomes that in another`() throws {
+        let matrices: [(Primaries, [[Double]])] = [
+            (
+                .displayP3,
+                [[1.2249, -0.2249, 0], [-0.0420, 1.0420, 0], [-0.0197, -0.0786, 1.0979]]
+            ),
+            (
+                .bt2020,
+                [[1.6605, -0.5876, -0.0728], [-0.1246, 1.1329, -0.0083], [-0.0182, -0.1006, 1.1187]]
+            ),
+        ]
+        for (primaries, expected) in matrices {
+            let matrix = try #require(primaries.matrix(to: .standard))
+            for row in 0..<3 {
+                for column in 0..<3 { #expect(abs(matrix.rows[row][column] - expected[row][column]) < 0.001) }
+            }
+        }
+    }
+
+    @Test func `primaries that mix no colors have no profile`() {
+        let point = Chromaticity(0.3, 0.3)
+        #expect(ICCProfile(CodedColor(Primaries(point, point, point, white: .d65), .standard)) == nil)
+        #expect(ICCProfile(CodedColor(Primaries(point, point, point, white: Chromaticity(0, 0)), .standard)) == nil)
+    }
+
+    @Test func `no byte of a profile makes its reader fall over`() throws {
+        let profile = try #require(ICCProfile(CodedColor(.bt2020, .pq), peak: 1000)).bytes
+        for place in profile.indices {
+            for byte: UInt8 in [0, 1, 0x7F, 0xFF] {
+                var changed = profile
+                changed[place] = byte
+                for bytes in [changed, Array(changed.prefix(place))] {
+                    let read = ICCProfile(bytes)
+                    #expect((read.name ?? "").count <= ICCProfile.longestName)
+                    _ = (read.codedColor, read.peak, read.refusalAsTarget, read.agrees(with: .displayP3))
+                }
+            }
+        }
+    }
+
+    @Test func `code points that are reserved or both unspecified say nothing`() {
+        #expect(CodedColor(primaries: 2, transfer: 2) == nil)
+        #expect(CodedColor(primaries: 3, transfer: 13) == nil)
+        #expect(CodedColor(primaries: 1, transfer: 0) == nil)
+        #expect(CodedColor(primaries: 12, transfer: 2) == .displayP3)
+        #expect(CodedColor(primaries: 2, transfer: 13) == .standard)
+    }
+}

@@ -1,0 +1,359 @@
+// Colors that a file describes otherwise than by a profile, and light beyond white, against arithmetic of the test's own.
+import Foundation
+import TestSupport
+import Testing
+import Vips
+
+@testable import Pipeline
+
+@Suite struct StatedColorTests {
+    /// Colors drawn by a seed, 48 × 32.
+    private func colors(seed: UInt64) -> [[UInt8]] {
+        var state = seed
+        return (0..<48 * 32).map { _ in
+            (0..<3).map { _ in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return UInt8(truncatingIfNeeded: state >> 33)
+            }
+        }
+    }
+
+    private func save(
+        _ colors: [[UInt8]], as name: String, in runner: CommandRunner, isDeep: Bool = false,
+        _ chunks: [(type: String, data: [UInt8])]
+    ) async throws {
+        try await runner.save(name, as: "pngsave_target") {
+            let image = try Image(bytes: colors.flatMap { $0 }, width: 48, height: 32, bands: colors[0].count)
+            let isGray = colors[0].count == 1
+            guard isDeep else { return try image.copy(interpretation: isGray ? .bw : .srgb) }
+            return try image.linear([257], [0]).cast(.ushort).copy(interpretation: isGray ? .grey16 : .rgb16)
+        }
+        let file = try runner.bytes(name)
+        try Data(PNGEdit.adding(chunks, to: file)).write(to: URL(fileURLWithPath: runner.folder.path(name)))
+    }
+
+    /// The numbers of a rendition as parts of white, of 8 or 16 bits.
+    private func numbers(_ name: String, of runner: CommandRunner) async throws -> [Double] {
+        try await runner.inspect(name, by: "pngload_source") { image in
+            let isDeep = image.format == .ushort
+            let bytes = try image.pixels()
+            return isDeep
+                ? stride(from: 0, to: bytes.count, by: 2).map {
+                    Double(Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8) / 65_535
+                } : bytes.map { Double($0) / 255 }
+        }
+    }
+
+    private func worst(_ found: [Double], _ expected: [Double]) -> Double {
+        guard found.count == expected.count else { return 255 }
+        return zip(found, expected).map { abs($0 - $1) * 255 }.max() ?? 255
+    }
+
+    // MARK: - Primaries and curves
+
+    /// Light in sRGB's primaries. By CSS Color 4, as fractions.
+    private static func standard(_ light: [Double], from primaries: [[Double]]) -> [Double] {
+        let toStandard: [[Double]] = [
+            [12831.0 / 3959, -329.0 / 214, -1974.0 / 3959],
+            [-851781.0 / 878810, 1648619.0 / 878810, 36519.0 / 878810],
+            [705.0 / 12673, -2585.0 / 12673, 705.0 / 667],
+        ]
+        func times(_ rows: [[Double]], _ color: [Double]) -> [Double] {
+            rows.map { row in row[0] * color[0] + row[1] * color[1] + row[2] * color[2] }
+        }
+        return times(toStandard, times(primaries, light))
+    }
+
+    private static let p3: [[Double]] = [
+        [608311.0 / 1_250_200, 189793.0 / 714400, 198249.0 / 1_000_160],
+        [35783.0 / 156275, 247089.0 / 357200, 198249.0 / 2_500_400], [0, 32229.0 / 714400, 5_220_557.0 / 5_000_800],
+    ]
+    private static let bt2020: [[Double]] = [
+        [63426534.0 / 99577255, 20160776.0 / 139408157, 47086771.0 / 278816314],
+        [26158966.0 / 99577255, 472592308.0 / 697040785, 8267143.0 / 139408157],
+        [0, 19567812.0 / 697040785, 295819943.0 / 278816314],
+    ]
+
+    private static func encoded(_ light: Double) -> Double {
+        let clipped = min(max(light, 0), 1)
+        return clipped <= 0.0031308 ? clipped * 12.92 : 1.055 * Foundation.pow(clipped, 1 / 2.4) - 0.055
+    }
+
+    private static func decoded(_ number: Double) -> Double {
+        number <= 0.04045 ? number / 12.92 : Foundation.pow((number + 0.055) / 1.055, 2.4)
+    }
+
+    @Test(arguments: [3, 4] as [UInt64])
+    func `cICP of Display P3 and of BT.2020 is converted, in 8 and in 16 bits, and the report names it`(
+        seed: UInt64
+    ) async throws {
+        let runner = try CommandRunner()
+        let colors = colors(seed: seed)
+        let kinds: [(name: String, title: String, code: UInt8, primaries: [[Double]], isDeep: Bool)] = [
+            ("p3", "Display P3", 12, Self.p3, false), ("deep-p3", "Display P3", 12, Self.p3, true),
+            ("bt2020", "BT.2020", 9, Self.bt2020, false),
+        ]
+        for kind in kinds {
+            try await save(
+                colors, as: "in/\(kind.name).png", in: runner, isDeep: kind.isDeep, [("cICP", [kind.code, 13, 0, 1])])
+        }
+        let result = try await runner.render(save: "{ format: png }")
+        #expect(result.exit == 0, "\(result.errors)")
+        for kind in kinds {
+            let expected = colors.flatMap { color in
+                Self.standard(color.map { Self.decoded(Double($0) / 255) }, from: kind.primaries).map(Self.encoded)
+            }
+            let found = try await numbers("out/\(kind.name).png", of: runner)
+            #expect(worst(found, expected) <= 1, "\(kind.name): \(worst(found, expected))")
+            let source = try #require(try runner.report()["\(kind.name).png"])
+            #expect(source.warnings.map(\.code) == ["wide-gamut-clipped"])
+            let report = try runner.folder.text("out/.imagemill/report.json").filter { !$0.isWhitespace }
+            let said = "\"color\":{\"by\":\"cICP\",\"name\":\"\(kind.title.filter { $0 != " " })\"}"
+            #expect(report.contains(said), "\(report.prefix(900))")
+        }
+    }
+
+    @Test func `gAMA and cHRM are converted, unless they only repeat sRGB`() async throws {
+        let runner = try CommandRunner()
+        let colors = colors(seed: 5)
+        func chromaticities(_ numbers: [Int]) -> [UInt8] { numbers.flatMap(PNGEdit.number) }
+        let p3 = chromaticities([31270, 32900, 68000, 32000, 26500, 69000, 15000, 6000])
+        let standard = chromaticities([31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000])
+        try await save(
+            colors, as: "in/p3.png", in: runner, [("gAMA", PNGEdit.number(45455)), ("cHRM", p3)])
+        try await save(colors, as: "in/mac.png", in: runner, [("gAMA", PNGEdit.number(55556))])
+        try await save(
+            colors.map { [$0[0]] }, as: "in/gray.png", in: runner, [("gAMA", PNGEdit.number(100_000))])
+        let same: [(String, [(type: String, data: [UInt8])])] = [
+            ("usual", [("gAMA", PNGEdit.number(45455)), ("cHRM", standard)]),
+            ("rough", [("gAMA", PNGEdit.number(45000))]),
+            ("primaries", [("cHRM", p3)]), ("named", [("sRGB", [0]), ("gAMA", PNGEdit.number(55556)), ("cHRM", p3)]),
+            ("zero", [("gAMA", PNGEdit.number(0))]), ("unspecified", [("cICP", [2, 2, 0, 1])]),
+        ]
+        for (name, chunks) in same { try await save(colors, as: "in/\(name).png", in: runner, chunks) }
+        let result = try await runner.render(save: "{ format: png }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let own = colors.flatMap { $0.map { Double($0) / 255 } }
+        for (name, _) in same {
+            #expect(worst(try await numbers("out/\(name).png", of: runner), own) == 0, "\(name)")
+        }
+        let wide = colors.flatMap { color in
+            Self.standard(color.map { Foundation.pow(Double($0) / 255, 2.2) }, from: Self.p3).map(Self.encoded)
+        }
+        #expect(worst(try await numbers("out/p3.png", of: runner), wide) <= 1)
+        let mac = own.map { Self.encoded(Foundation.pow($0, 1.8)) }
+        let macs = try await worst(numbers("out/mac.png", of: runner), mac)
+        #expect(macs <= 1, "\(macs)")
+        let gray = colors.map { Self.encoded(Double($0[0]) / 255) }
+        let grays = try await worst(numbers("out/gray.png", of: runner), gray)
+        #expect(grays <= 1, "\(grays)")
+    }
+
+    @Test func `if cICP and a profile differ, cICP counts, and the report says so; a kept picture gets its profile`()
+        async throws
+    {
+        let runner = try CommandRunner()
+        let colors = colors(seed: 6)
+        try await runner.save("in/both.png", as: "pngsave_target") {
+            try Image(bytes: colors.flatMap { $0 }, width: 48, height: 32, bands: 3).copy(interpretation: .srgb)
+                .editingMetadata { $0.set("icc-profile-data", blob: ICCProfile.displayP3!.bytes) }
+        }
+        let file = try runner.bytes("in/both.png")
+        for (name, code) in [("differ", 1), ("agree", 12)] as [(String, UInt8)] {
+            let edited = PNGEdit.adding([("cICP", [code, 13, 0, 1])], to: file)
+            try Data(edited).write(to: URL(fileURLWithPath: runner.folder.path("in/\(name).png")))
+        }
+        #expect(try await runner.render(save: "{ format: png }").exit == 0)
+        let own = colors.flatMap { $0.map { Double($0) / 255 } }
+        #expect(worst(try await numbers("out/differ.png", of: runner), own) == 0)
+        #expect(try worst(await numbers("out/agree.png", of: runner), await numbers("out/both.png", of: runner)) <= 1)
+        let report = try runner.report()
+        let warnings = try #require(report["differ.png"]?.warnings)
+        #expect(warnings.map(\.code) == ["color-conflict"])
+        #expect(
+            warnings.first?.message
+                == "the file describes its colors twice: sRGB by cICP is used, and not Display P3 by its ICC profile")
+        #expect(report["agree.png"]?.warnings.map(\.code) == ["wide-gamut-clipped"])
+        #expect(try await runner.render(save: "{ format: jpeg }", more: "profile: keep").exit == 0)
+        let profiles = try await ["agree", "differ"].asyncMap { name in
+            try await runner.inspect("out/\(name).jpg", by: "jpegload_source") { $0.blob("icc-profile-data") }
+        }
+        #expect(profiles == [ICCProfile.displayP3?.bytes, nil])
+    }
+
+    @Test func `HEIC and AVIF are converted by nclx; a profile counts more`() async throws {
+        let runner = try CommandRunner()
+        for profile in [false, true] {
+            try await runner.save(
+                "in/\(profile ? "profile" : "nclx").avif", as: "heifsave_target",
+                [
+                    ("compression", "av1"), ("lossless", true),
+                ]
+            ) {
+                let image = try TestPicture.solid([200, 100, 50], width: 64, height: 48)
+                guard profile else { return image }
+                return try image.editingMetadata { $0.set("icc-profile-data", blob: ICCProfile.displayP3!.bytes) }
+            }
+            let name = "in/\(profile ? "profile" : "nclx").avif"
+            var file = try runner.bytes(name)
+            guard let place = file.firstRange(of: Array("nclx".utf8)) else { continue }
+            file.replaceSubrange(place.upperBound..<place.upperBound + 4, with: [0, profile ? 9 : 12, 0, 13])
+            try Data(file).write(to: URL(fileURLWithPath: runner.folder.path(name)))
+        }
+        let result = try await runner.render(save: "{ format: png }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let expected = Self.standard([200, 100, 50].map { Self.decoded($0 / 255) }, from: Self.p3).map(Self.encoded)
+        for name in ["nclx", "profile"] {
+            let found = Array(try await numbers("out/\(name).png", of: runner).prefix(3))
+            #expect(worst(found, expected) <= 2, "\(name): \(found.map { $0 * 255 })")
+        }
+    }
+
+    // MARK: - Light beyond white
+
+    /// BT.2390 §5.4 in its own terms, from a peak of 1000 to 203 cd/m², on the largest of three lights.
+    private static func toneMapped(_ light: [Double], peak: Double) -> [Double] {
+        func number(_ light: Double) -> Double {
+            let y = Foundation.pow(light / 10_000, 2610.0 / 16384)
+            let part = (3424.0 / 4096 + 2413.0 / 128 * y) / (1 + 2392.0 / 128 * y)
+            return Foundation.pow(part, 2523.0 / 32)
+        }
+        let most = light.max() ?? 0
+        guard most > 0 else { return light }
+        let e1 = number(min(most, peak)) / number(peak)
+        let maxLum = number(203) / number(peak)
+        let ks = 1.5 * maxLum - 0.5
+        let t = (e1 - ks) / (1 - ks)
+        let (t2, t3) = (t * t, t * t * t)
+        var p = (2 * t3 - 3 * t2 + 1) * ks
+        p += (t3 - 2 * t2 + t) * (1 - ks)
+        p += (3 * t2 - 2 * t3) * maxLum
+        let e2 = e1 < ks ? e1 : p
+        let result = decodedPQ(e2 * number(peak))
+        return light.map { $0 * result / min(most, peak) / 203 }
+    }
+
+    private static func decodedPQ(_ number: Double) -> Double {
+        let y = Foundation.pow(number, 32.0 / 2523)
+        let part = Swift.max(y - 3424.0 / 4096, 0) / (2413.0 / 128 - 2392.0 / 128 * y)
+        return 10_000 * Foundation.pow(part, 16384.0 / 2610)
+    }
+
+    private static func decodedHLG(_ number: Double) -> Double {
+        let a = 0.17883277, b = 1 - 4 * 0.17883277
+        let c = 0.5 - a * log(4 * a)
+        return number <= 0.5 ? number * number / 3 : (Foundation.exp((number - c) / a) + b) / 12
+    }
+
+    @Test(arguments: [7, 8] as [UInt64])
+    func `PQ and HLG are tone-mapped as BT.2390 has it`(seed: UInt64) async throws {
+        let runner = try CommandRunner()
+        let colors = colors(seed: seed)
+        let bright: [(type: String, data: [UInt8])] = [
+            ("cICP", [9, 16, 0, 1]), ("cLLI", PNGEdit.number(4_000 * 10_000) + PNGEdit.number(0)),
+        ]
+        try await save(colors, as: "in/pq.png", in: runner, isDeep: true, [("cICP", [9, 16, 0, 1])])
+        try await save(colors, as: "in/bright.png", in: runner, isDeep: true, bright)
+        try await save(colors, as: "in/hlg.png", in: runner, isDeep: true, [("cICP", [12, 18, 0, 1])])
+        try await save(colors, as: "in/coarse.png", in: runner, [("cICP", [9, 16, 0, 1])])
+        let result = try await runner.render(save: "{ format: png }")
+        #expect(result.exit == 0, "\(result.errors)")
+        func expected(_ primaries: [[Double]], peak: Double, _ light: ([Double]) -> [Double]) -> [Double] {
+            colors.flatMap { color in
+                // In its own primaries, light above white is cut off before anything else is done with it.
+                let mapped = Self.toneMapped(light(color.map { Double($0) / 255 }), peak: peak).map { min($0, 1) }
+                return Self.standard(mapped, from: primaries).map(Self.encoded)
+            }
+        }
+        let hlg = expected(Self.p3, peak: 1000) { numbers in
+            let scene = numbers.map(Self.decodedHLG)
+            let brightness = Self.p3[1][0] * scene[0] + Self.p3[1][1] * scene[1] + Self.p3[1][2] * scene[2]
+            return scene.map { $0 * Foundation.pow(brightness, 0.2) * 1000 }
+        }
+        let cases: [(String, [Double], Double)] = [
+            ("pq", expected(Self.bt2020, peak: 1000) { $0.map(Self.decodedPQ) }, 1),
+            ("bright", expected(Self.bt2020, peak: 4000) { $0.map(Self.decodedPQ) }, 1),
+            ("hlg", hlg, 1), ("coarse", expected(Self.bt2020, peak: 1000) { $0.map(Self.decodedPQ) }, 6),
+        ]
+        for (name, expected, tolerance) in cases {
+            let found = try await numbers("out/\(name).png", of: runner)
+            #expect(worst(found, expected) <= tolerance, "\(name): \(worst(found, expected))")
+            let warnings = try #require(try runner.report()["\(name).png"]?.warnings)
+            #expect(warnings.first?.code == "hdr-tone-mapped")
+        }
+    }
+
+    // MARK: - Wide renditions
+
+    @Test func `profile display-p3 converts into it, draws in it and embeds it, which is small`() async throws {
+        let runner = try CommandRunner()
+        let colors = colors(seed: 9)
+        try await save(colors, as: "in/standard.png", in: runner, isDeep: true, [])
+        try await save(colors, as: "in/p3.png", in: runner, [("cICP", [12, 13, 0, 1])])
+        try await save(colors.map { [$0[0]] }, as: "in/gray.png", in: runner, [])
+        let result = try await runner.render(save: "{ format: png }", more: "profile: display-p3")
+        #expect(result.exit == 0, "\(result.errors)")
+        // A picture in P3 stays as it is.
+        let own = colors.flatMap { $0.map { Double($0) / 255 } }
+        #expect(worst(try await numbers("out/p3.png", of: runner), own) == 0)
+        #expect(worst(try await numbers("out/gray.png", of: runner), colors.map { Double($0[0]) / 255 }) == 0)
+        // And back by the inverse of the oracle: what is written in P3 is the color that was there.
+        let back = try await numbers("out/standard.png", of: runner)
+        let seen = stride(from: 0, to: back.count, by: 3).flatMap { place in
+            Self.standard(back[place..<place + 3].map(Self.decoded), from: Self.p3).map(Self.encoded)
+        }
+        #expect(worst(seen, own) <= 0.2)
+        for (name, profile) in [("standard", ICCProfile.displayP3), ("p3", .displayP3), ("gray", nil)] {
+            let found = try await runner.inspect("out/\(name).png", by: "pngload_source") {
+                $0.blob("icc-profile-data")
+            }
+            #expect(found == profile?.bytes)
+        }
+        #expect(ICCProfile.displayP3.map { $0.bytes.count < 600 } == true)
+        // Red of sRGB, drawn.
+        let drawn = try await runner.render(
+            stages: "[ { frame: { width: 100, height: 100, background: \"#ff0000\" } } ]", save: "{ format: png }",
+            more: "profile: display-p3")
+        #expect(drawn.exit == 0, "\(drawn.errors)")
+        #expect(
+            try await numbers("out/p3.png", of: runner).prefix(3).map { Int(($0 * 255).rounded()) } == [234, 51, 35])
+    }
+
+    @Test func `profile takes the path of an .icc file; one that nothing can be converted to is refused`() async throws
+    {
+        let runner = try CommandRunner()
+        let colors = colors(seed: 10)
+        try await save(colors, as: "in/a.png", in: runner, [])
+        let wide = try #require(ICCProfile(CodedColor(.bt2020, .power(2.2))))
+        try Data(wide.bytes).write(to: URL(fileURLWithPath: runner.folder.path("wide.icc")))
+        let result = try await runner.render(save: "{ format: png }", more: "profile: wide.icc")
+        #expect(result.exit == 0, "\(result.errors)")
+        let back = try await numbers("out/a.png", of: runner)
+        let seen = stride(from: 0, to: back.count, by: 3).flatMap { place in
+            Self.standard(back[place..<place + 3].map { Foundation.pow($0, 2.2) }, from: Self.bt2020).map(Self.encoded)
+        }
+        // Numbers of 8 bits are coarse in the dark.
+        let own = colors.flatMap { $0.map { Double($0) / 255 } }
+        let differences = zip(seen, own).map { abs($0 - $1) * 255 }
+        #expect(differences.reduce(0, +) / Double(differences.count) < 1.2)
+        let gray = try #require(ICCProfile(.standard, isGray: true))
+        for (name, bytes, words) in [
+            ("gray.icc", gray.bytes, "expected a profile for RGB, found one for other colors"),
+            ("none.icc", [1, 2, 3], "expected a color profile, found none in it"),
+        ] {
+            try Data(bytes).write(to: URL(fileURLWithPath: runner.folder.path(name)))
+            let result = try await runner.render(save: "{ format: png }", more: "profile: \(name)")
+            #expect(result.exit != 0 && result.errors.contains(words), "\(result.errors)")
+        }
+        let missing = try await runner.render(save: "{ format: png }", more: "profile: p3")
+        #expect(missing.errors.contains("expected one of srgb, display-p3, keep, or the path of an .icc file"))
+    }
+}
+
+extension Array {
+    fileprivate func asyncMap<Result>(_ work: (Element) async throws -> Result) async rethrows -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await work(element)) }
+        return results
+    }
+}

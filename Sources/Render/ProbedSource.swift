@@ -33,6 +33,7 @@ final class ProbedSource {
             (facts.frames, facts.page) = (count, page)
         }
         facts.bytes = try file.status().bytes
+        facts.gainMap = try file.structureForDecoding { try? structure.gainMap(in: $0) }
         facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
         facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
         if wanted.words || !wanted.fields.isEmpty {
@@ -119,6 +120,12 @@ final class ProbedSource {
             return hasOnlyWhatStays && !hasUnreadProfile && (try? structure.hasHiddenFrames(bytes)) != true
         }
         return isWhole ? file : nil
+    }
+
+    /// The gain map for renditions that keep it; nil if there is none.
+    func gainMap(for plans: [GainMapPlan]) throws -> SourceGainMap? {
+        guard let map = facts.gainMap, map.isReadable, !plans.isEmpty else { return nil }
+        return try SourceGainMap(file, map, orientation: facts.orientation, for: plans)
     }
 
     // MARK: - Who decodes

@@ -12,13 +12,17 @@ extension Renderer {
         // Turned once: encoders that take a whole picture, and stages that read rows twice, would turn it for each use.
         let given = starts.frames[index]
         let start = plan.load.beginning.isTurnedLate ? try given.map { try $0.inMemory() } : given
-        let drawn = try run(rendition.steps, on: start, context, resized: plan.beginsResized(rendition: index))
+        let drawings = DrawnParts()
+        let drawn = try run(
+            rendition.steps, on: start, context, resized: plan.beginsResized(rendition: index),
+            drawn: rendition.gainMap == nil ? nil : drawings)
         let watch = AlphaWatch()
         var frames = try asSaved(drawn, rendition, watch)
         try frames.compute()
         let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays
         let whole = try frames.joined(for: rendition.format, delays: delays)
-        let saved = try save(whole, rendition, starts, to: output)
+        let map = try gainMap(of: rendition, starts, drawings)
+        let saved = try save(whole, rendition, starts, map, to: output)
         return (
             RenderedSize(
                 size: frames.pictures[0].size, frames: frames.pictures.count, reached: saved.reached, look: saved.look,
@@ -52,8 +56,10 @@ extension Renderer {
     }
 
     /// Writes a still, or all frames below each other, with its metadata.
-    private func save(_ stack: Image, _ rendition: RenditionPlan, _ starts: Starts, to output: OpenFile) throws -> Saved
-    {
+    /// - Parameter map: the rendition's gain map, as a JPEG.
+    private func save(
+        _ stack: Image, _ rendition: RenditionPlan, _ starts: Starts, _ map: GainMapPart?, to output: OpenFile
+    ) throws -> Saved {
         let save = rendition.rendition.save
         let keepsProfile = pipeline.profile.isCarried
         let (coloured, converted) =
@@ -64,13 +70,14 @@ extension Renderer {
         let image = isReadAgain && !dressed.isInMemory ? try dressed.inMemory() : dressed
         var saved = Saved(warnings: converted + lost)
         if !save.placeholders.isEmpty { saved.look = try PictureLook(of: image, save.placeholders) }
-        if let found = try encode(image, rendition, strip: keepsNothing, to: output) {
+        if let found = try encode(image, rendition, strip: keepsNothing, beside: map?.bytes ?? 0, to: output) {
             saved.reached = found.reached
             saved.warnings += [found.warning].compactMap(\.self)
         } else {
             try save.encoder.save(image, as: rendition.output, to: output, strip: keepsNothing)
         }
         try PNGTexts.add(texts(of: rendition) ?? [], kept, to: output)
+        if let map { saved.warnings += try map.add(to: output, rendition) }
         guard let original = try starts.source?.original(for: rendition, of: plan, pipeline), converted.isEmpty else {
             return saved
         }

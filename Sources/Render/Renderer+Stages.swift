@@ -8,9 +8,10 @@ extension Renderer {
     ///   - resized: whether the decoder made `start` smaller than planned, or larger, for the first stage that scales to
     ///     make up for.
     ///   - computed: whether each frame of an animation is computed before the next one.
+    ///   - drawn: takes the parts of a still that stages draw over; nil if nobody wants them.
     func run(
         _ steps: [PlannedStage], on start: Frames, _ context: RenderContext, resized: Bool = false,
-        computed: Bool = true
+        computed: Bool = true, drawn: DrawnParts? = nil
     ) throws -> Frames {
         let stages = steps.map { (step: $0, context: context.forFrames()) }
         // Those up to the one that joins a set work on all of its members.
@@ -18,7 +19,9 @@ extension Renderer {
         var isResized = resized
         let frames = try run(stages[..<joining], on: start, &isResized)
         let rest = stages[joining...]
-        guard computed, frames.pictures.count > 1, !rest.isEmpty else { return try run(rest, on: frames, &isResized) }
+        guard computed, frames.pictures.count > 1, !rest.isEmpty else {
+            return try run(rest, on: frames, &isResized, drawn)
+        }
         // One frame after the other: what a frame is made of, rows and tables, is let go before the next one is made.
         return try frames.map { frame in
             var isResized = isResized
@@ -28,7 +31,8 @@ extension Renderer {
     }
 
     private func run(
-        _ stages: ArraySlice<(step: PlannedStage, context: RenderContext)>, on start: Frames, _ isResized: inout Bool
+        _ stages: ArraySlice<(step: PlannedStage, context: RenderContext)>, on start: Frames, _ isResized: inout Bool,
+        _ drawn: DrawnParts? = nil
     ) throws -> Frames {
         var frames = start
         for (index, (step, context)) in zip(stages.indices, stages) {
@@ -36,8 +40,17 @@ extension Renderer {
             if index > 0 {
                 frames = try step.plan.isStreaming ? frames.keepingRows() : frames.map { try $0.inMemory() }
             }
+            let isWatched = drawn != nil && step.gainMapEffect == .draws
+            // It is read twice: for what comes next, and to see what has changed.
+            if isWatched { frames = try frames.map { try $0.inMemory() } }
+            let before = frames
             do {
                 frames = try step.render(frames, in: context)
+                if isWatched {
+                    frames = try frames.map { try $0.inMemory() }
+                    try drawn?.add(
+                        DrawnPart(from: before.pictures[0], to: frames.pictures[0], by: step), at: index)
+                }
             } catch let error as VipsError {
                 guard error.reason == .failed else {
                     throw Failure(

@@ -42,7 +42,7 @@ extension Renderer {
         }
         let shared = try run(
             plan.shared, on: frames(of: converted, timing), context, resized: plan.load.resizes,
-            computed: sharing != .streamed)
+            computed: sharing != .streamed, drawn: plan.hasGainMap ? sharedDrawings : nil)
         switch sharing {
         case .scaled:
             return (try scaledAtOnce(shared.pictures[0], timing, isTurned: true), warnings)

@@ -8,10 +8,12 @@ import Vips
 
 extension Renderer {
     /// Encodes a picture with the quality that reaches the rendition's target.
-    /// - Parameter picture: in memory.
+    /// - Parameters:
+    ///   - picture: in memory.
+    ///   - rest: bytes of what comes behind it in the file.
     /// - Returns: the quality that was taken; nil without a target, if nothing was written.
     func encode(
-        _ picture: Image, _ rendition: RenditionPlan, strip: Bool, to output: OpenFile
+        _ picture: Image, _ rendition: RenditionPlan, strip: Bool, beside rest: Int, to output: OpenFile
     ) throws -> (reached: ReachedQuality, warning: Warning?)? {
         let save = rendition.rendition.save
         guard let target = save.target, let rated = save.encoder as? any RatedOutput & OutputEncoder else { return nil }
@@ -21,13 +23,13 @@ extension Renderer {
         var best: [UInt8]?
         while let quality = search.next {
             if best == nil, let last = search.trials.last, last == search.best {
-                best = try output.bytes(at: 0, count: last.bytes)
+                best = try output.bytes(at: 0, count: last.bytes - rest)
             }
             try output.empty()
             try rated.rated(quality).save(picture, as: rendition.output, to: output, strip: strip)
             let similarity = try reference.flatMap { try read(output, rendition).flatMap($0.similarity) }
             search.note(
-                QualitySearch.Trial(quality: quality, bytes: try output.status().bytes, similarity: similarity))
+                QualitySearch.Trial(quality: quality, bytes: try output.status().bytes + rest, similarity: similarity))
             if search.best == search.trials.last { best = nil }
         }
         if let best {

@@ -14,6 +14,8 @@ struct Renderer {
     let colours: ColourConversion
     var thumbnail: ThumbnailFacts?
     private let notes = RenderNotes()
+    /// The parts of a picture with a gain map that shared stages draw over.
+    let sharedDrawings = DrawnParts()
 
     /// The assets for stages to draw, and the place for their warnings.
     var context: RenderContext { RenderContext(assets: assets, notes: notes) }
@@ -41,8 +43,22 @@ struct Renderer {
         let missing = try source.warnings(pipeline.tolerance)
         let (starts, warnings) = try judging(trial) { try self.starts(from: opened, of: source) }
         let isSound = warnings.isEmpty && missing.isEmpty
+        let (map, lost) = try gainMap(of: source)
         return Starts(
-            frames: starts, metadata: metadata, warnings: warnings + missing, source: isSound ? source : nil)
+            frames: starts, metadata: metadata, warnings: warnings + missing + lost, source: isSound ? source : nil,
+            gainMap: map)
+    }
+
+    /// A gain map that cannot be decoded costs the renditions their light beyond white, and nothing else.
+    private func gainMap(of source: ProbedSource) throws -> (SourceGainMap?, [Warning]) {
+        do {
+            return (try source.gainMap(for: plan.renditions.compactMap(\.gainMap)), [])
+        } catch let error as VipsError {
+            _ = VipsLibrary.takeErrors()
+            return (nil, [Warning(.hdrDropped, "the picture's gain map is damaged: \(error.message)")])
+        } catch let error as Failure where error.code == .corrupt {
+            return (nil, [Warning(.hdrDropped, "\(error.message)")])
+        }
     }
 
     /// Draws a vector picture anew for each rendition.
@@ -67,6 +83,8 @@ struct Renderer {
         let warnings: [Warning]
         /// The source, if all that was read of it is sound; nil for a set.
         var source: ProbedSource?
+        /// The source's gain map, if a rendition keeps it.
+        var gainMap: SourceGainMap?
     }
 
     /// - Parameter trial: judges messages of libvips; nil if they are to be ignored.

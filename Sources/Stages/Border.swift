@@ -26,6 +26,7 @@ package struct Border: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .draws }
         package let output: PictureInfo
         /// The box within the border.
         let inner: PixelBox

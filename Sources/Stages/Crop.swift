@@ -39,6 +39,7 @@ package struct Crop: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
         let box: PixelBox
         /// Nil if the place was named by its corner.

@@ -15,6 +15,7 @@ package struct Flatten: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
         /// Nil if there is no alpha to drop.
         let background: Ink?

@@ -18,6 +18,7 @@ package struct Flip: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
         package let footprint: Footprint
         package let isStreaming: Bool

@@ -64,6 +64,7 @@ package struct Frame: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
         let placement: Placement
         let input: PixelSize

@@ -42,6 +42,7 @@ package struct Gradient: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .draws }
         package let output: PictureInfo
         /// How far along the gradient the colors are, 0…1 and beyond, in order.
         let places: [Double]

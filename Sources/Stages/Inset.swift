@@ -20,6 +20,7 @@ package struct Inset: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
         /// The part of the picture that is left after the negative margins.
         let kept: PixelBox

@@ -48,6 +48,7 @@ package struct Mask: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .draws }
         package let output: PictureInfo
         fileprivate let cut: Cut
 

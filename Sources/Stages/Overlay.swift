@@ -33,6 +33,7 @@ package struct Overlay: Stage {
     package var texts: [TextTemplate] { stages.texts }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .draws }
         package let output: PictureInfo
         let asset: DrawnAsset
         let box: PixelBox

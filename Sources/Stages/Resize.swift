@@ -68,6 +68,7 @@ package struct Resize: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
         package let footprint: Footprint
         package let sizeDependence: SizeDependence

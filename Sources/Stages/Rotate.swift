@@ -23,6 +23,7 @@ package struct Rotate: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
         package let footprint: Footprint
         /// The background that fills the corners; nil for a quarter turn, which has none.

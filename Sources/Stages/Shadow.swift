@@ -29,6 +29,7 @@ package struct Shadow: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
         /// Where the picture is in the result.
         let picture: PixelOffset

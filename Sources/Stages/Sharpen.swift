@@ -18,6 +18,7 @@ package struct Sharpen: Stage {
     }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
     }
 

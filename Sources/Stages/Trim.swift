@@ -23,6 +23,7 @@ package struct Trim: Stage {
     package var needsMeasurement: Bool { true }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
         /// The part that stays; nil before the picture was measured.
         let box: PixelBox?

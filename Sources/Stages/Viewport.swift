@@ -36,6 +36,7 @@ package struct Viewport: Stage {
     package var sizesInPoints: Bool { width.isPoints || height.isPoints }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
         let input: PixelSize
         /// The content's size.

@@ -33,7 +33,7 @@ enum PlanSchema {
             [
                 "format": words(SourceFormat.self), "width": side, "height": side, "orientation": side, "frames": side,
                 "alpha": flag,
-            ], optional: ["color": ReportSchema.color])
+            ], optional: ["color": ReportSchema.color, "gain-map": ReportSchema.gainMap])
         let more: [String: JSONValue] = [
             "name": text, "scale": side, "stages": list(stage), "format": words(OutputFormat.self), "path": text,
         ]

@@ -26,7 +26,7 @@ struct PlanTable {
                 + (plan.members.first?.own[index] ?? []).map(memberRow) + rendition.steps.map(row)
             let what = "save \(rendition.format.rawValue)"
             lines.append(
-                "  \(padded(what, width))  \(padded(sizes(rendition.output), 26))  \(name.path.printable)\(flattening(rendition))"
+                "  \(padded(what, width))  \(padded(sizes(rendition.output), 26))  \(name.path.printable)\(flattening(rendition))\(lightBeyondWhite(rendition))"
             )
         }
         if !omissions.isEmpty { lines += ["", "left out by 'when'"] + omissions.map(row) }
@@ -43,6 +43,10 @@ struct PlanTable {
         return ", transparency becomes \(rendition.rendition.save.background.written)"
     }
 
+    private func lightBeyondWhite(_ rendition: RenditionPlan) -> String {
+        rendition.gainMap.map { ", with a gain map of \($0.size)" } ?? ""
+    }
+
     /// Columns for the name of a stage.
     private let width = 13
 
@@ -55,6 +59,7 @@ struct PlanTable {
         let size = "\(drawn(plan.load)), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")"
         lines.append("\(way) \(plan.drawings.isEmpty ? size : "for each rendition")")
         if let color = source.color { lines.append("in \(color.words)") }
+        if let map = source.gainMap { lines.append("HDR by \(map.words)") }
         if source.orientation != 1 {
             lines.append("turned upright (orientation \(source.orientation)): \(plan.decoded.size)")
         }
@@ -138,8 +143,10 @@ struct PlanTable {
             "height": .int(source.size.height),
             "orientation": .int(source.orientation), "frames": .int(source.frames), "alpha": .bool(source.hasAlpha),
         ]
-        guard let color = source.color else { return facts }
-        return facts.merging(["color": ["name": .string(color.name), "by": .string(color.origin)]])
+        let color: [String: JSONValue] =
+            source.color.map { ["color": ["name": .string($0.name), "by": .string($0.origin)]] } ?? [:]
+        let map: [String: JSONValue] = source.gainMap.map { ["gain-map": .string($0.kind.rawValue)] } ?? [:]
+        return facts.merging(color).merging(map)
     }
 
     private func json(_ omission: Omission) -> JSONValue {

@@ -11,7 +11,7 @@ import Testing
         var report = SourceReport(status: .done, pipeline: "p", source: BytePath([0xFF, UInt8(ascii: "/"), 0x0A]))
         let facts = SourceReport.Facts(
             format: .png, size: PixelSize(3, 5), orientation: 6, frames: 2, hasAlpha: true,
-            color: SourceReport.Color(name: "Display P3", by: "nclx"))
+            color: SourceReport.Color(name: "Display P3", by: "nclx"), gainMap: "Ultra HDR")
         report.inbox = "in"
         report.source.location = BytePath("x/y.png")
         report.source.bytes = 9

@@ -49,3 +49,13 @@ package enum TestPicture {
             .copyingBlobs().inMemory()
     }
 }
+
+extension TestPicture {
+    /// A picture as the bytes of a JPEG.
+    package static func jpeg(_ image: Image, quality: Int, in folder: TemporaryFolder) throws -> [UInt8] {
+        let path = folder.path("encoded.jpg")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        _ = try save(image, as: "jpegsave_target", [("Q", .int(quality)), ("subsample_mode", "off")], to: path)
+        return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+}

@@ -25,6 +25,10 @@ package enum ReportSchema {
         ["enum": .array(type.allCases.map { .string($0.rawValue) })]
     }
 
+    package static let gainMap: JSONValue = [
+        "type": "string", "description": "The kind of gain map that makes the picture HDR, such as `Ultra HDR`.",
+    ]
+
     package static let color = object(["name": text, "by": text]).merging([
         "description": "The colors that the picture's numbers are in, and the part of the file that says so."
     ])
@@ -32,7 +36,7 @@ package enum ReportSchema {
     private static let facts: [String: JSONValue] = [
         "path-bytes": pathBytes, "bytes": count, "format": words(SourceFormat.self), "width": side, "height": side,
         "orientation": ["type": "integer", "minimum": 1, "maximum": 8], "frames": side, "alpha": ["type": "boolean"],
-        "color": color,
+        "color": color, "gain-map": gainMap,
     ]
 
     private static let member = object(["path": text], optional: facts)

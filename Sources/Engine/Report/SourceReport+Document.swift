@@ -72,6 +72,7 @@ extension SourceReport {
 
 private enum SourceKey: String, CodingKey {
     case path, bytes, sha256, format, width, height, orientation, frames, alpha, color, members
+    case gainMap = "gain-map"
     case location
     case pathBytes = "path-bytes"
     case locationBytes = "location-bytes"
@@ -144,6 +145,7 @@ extension KeyedEncodingContainer<SourceKey> {
         try encode(facts.frames, forKey: .frames)
         try encode(facts.hasAlpha, forKey: .alpha)
         try encodeIfPresent(facts.color, forKey: .color)
+        try encodeIfPresent(facts.gainMap, forKey: .gainMap)
     }
 }
 
@@ -154,7 +156,8 @@ extension KeyedDecodingContainer<SourceKey> {
             format: try decode(SourceFormat.self, forKey: .format), size: size,
             orientation: try decode(Int.self, forKey: .orientation), frames: try decode(Int.self, forKey: .frames),
             hasAlpha: try decode(Bool.self, forKey: .alpha),
-            color: try decodeIfPresent(SourceReport.Color.self, forKey: .color))
+            color: try decodeIfPresent(SourceReport.Color.self, forKey: .color),
+            gainMap: try decodeIfPresent(String.self, forKey: .gainMap))
     }
 }
 

@@ -39,6 +39,8 @@ package struct SourceReport: Sendable, Codable {
         package let hasAlpha: Bool
         /// The colors that its numbers are in; nil if the file does not say.
         package let color: Color?
+        /// The kind of its gain map, such as `Ultra HDR`; nil if there is none.
+        package let gainMap: String?
     }
 
     package struct Color: Equatable, Sendable, Codable {

@@ -115,6 +115,7 @@ extension SourceReport.Facts {
         self.init(
             format: facts.format, size: facts.size, orientation: facts.orientation, frames: facts.frames,
             hasAlpha: facts.hasAlpha,
-            color: facts.color.map { SourceReport.Color(name: $0.name, by: $0.origin) })
+            color: facts.color.map { SourceReport.Color(name: $0.name, by: $0.origin) },
+            gainMap: facts.gainMap?.kind.rawValue)
     }
 }

@@ -17,6 +17,7 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
     case wideGamutClipped = "wide-gamut-clipped"
     case colorConflict = "color-conflict"
     case hdrToneMapped = "hdr-tone-mapped"
+    case hdrDropped = "hdr-dropped"
     case animationDropped = "animation-dropped"
     case pagesDropped = "pages-dropped"
     case channelsDropped = "channels-dropped"
@@ -66,6 +67,8 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
             "The file describes its colors in two ways that differ; the message says which one was used."
         case .hdrToneMapped:
             "The picture has light beyond the white of paper (PQ or HLG), which was compressed into what other screens show."
+        case .hdrDropped:
+            "The picture has a gain map for HDR, which the rendition has not: its format or a stage leaves no place for it. `hdr: drop` says that this is wanted."
         case .animationDropped:
             "The format has no animation, or animations of the source's kind are not read; only the first frame was used."
         case .pagesDropped: "The file has several pages; only the first was used."

@@ -92,6 +92,7 @@ package struct Planner: Sendable {
         var renditions: [RenditionPlan] = []
         // The picture and the shared stages that each of them is drawn from.
         var drawn: [(picture: PictureInfo, shared: [PlannedStage])] = []
+        var dropped: [Warning] = []
         for (index, rendition) in wanted {
             let places = places(rendition.stages, rendition: index)
             for scale in rendition.scales {
@@ -106,11 +107,18 @@ package struct Planner: Sendable {
                 drawn.append((picture, shared))
             }
         }
+        if let map = source.gainMap {
+            for index in renditions.indices {
+                let (held, warning) = renditions[index].holding(map, of: source, after: drawn[index].shared)
+                renditions[index] = held
+                dropped += [warning].compactMap(\.self)
+            }
+        }
         let distinct = RenditionPlan.distinct(renditions)
         (renditions, drawn) = (distinct.map { renditions[$0] }, distinct.map { drawn[$0] })
         let look: Look = needsMeasurement && measurements.isEmpty ? .forStages : .none
         guard source.format.isVector, !renditions.isEmpty else {
-            return plan(source, decoded, shared, renditions, looking: look)
+            return plan(source, decoded, shared, renditions, looking: look, dropped)
         }
         // Drawn in the size that each rendition needs, none depends on the others.
         let drawings = zip(renditions, drawn).map { plan(source, $1.picture, $1.shared, [$0], looking: look) }
@@ -155,7 +163,7 @@ package struct Planner: Sendable {
     /// The plan of renditions that are made of one decoded picture.
     private func plan(
         _ source: SourceFacts, _ decoded: PictureInfo, _ shared: [PlannedStage], _ renditions: [RenditionPlan],
-        looking look: Look
+        looking look: Look, _ dropped: [Warning] = []
     ) -> SourcePlan {
         let load = loadPlan(source, decoded, shared: shared, renditions: renditions)
         let cost = CostModel(
@@ -169,10 +177,12 @@ package struct Planner: Sendable {
             }
         var plan = SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, renditions: renditions,
-            memory: max(cost.memory, looking), keptAssets: cost.keptAssets,
+            memory: saturating(
+                max(cost.memory, looking), SourcePlan.memory(of: source.gainMap, renditions, after: shared)),
+            keptAssets: cost.keptAssets,
             time: TimeBound(limits, pixelSeconds: cost.seconds),
             warnings: (renditions.isEmpty ? nothingApplies : sourceWarnings(source))
-                + renditions.compactMap { depthReduced($0, source) }
+                + dropped + renditions.compactMap { depthReduced($0, source) }
                 + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)
                 .filter { $0.code != .upscaled || load.enlargement == 1 })
         plan.making = cost.making

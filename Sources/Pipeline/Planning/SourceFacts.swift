@@ -33,6 +33,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var parts: StoredParts?
     /// The colors of its numbers; nil if the file does not say, so that they are taken for sRGB.
     package var color: ColorFacts?
+    /// The second picture in the file that makes it HDR; nil if there is none.
+    package var gainMap: GainMapFacts?
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
     /// The words of its metadata; nil if they were not asked for.
@@ -76,7 +78,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
         return sides.contains(size.width) && sides.contains(size.height) && (1...8).contains(orientation)
             && (1...1_000_000).contains(frames) && (0...65_535).contains(droppedBands)
             && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)
-            && captureDate.map(isDate) ?? true && color?.isPlausible ?? true && words?.isPlausible ?? true
+            && captureDate.map(isDate) ?? true && color?.isPlausible ?? true
+            && gainMap?.isPlausible ?? true && words?.isPlausible ?? true
             && metadata?.allSatisfy(\.isPlausible) ?? true
     }
 

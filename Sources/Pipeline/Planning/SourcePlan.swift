@@ -83,6 +83,8 @@ package struct RenditionPlan: Sendable {
     package let background: Ink?
     /// The statements that its metadata make anew.
     package let statements: Statements
+    /// Nil if it has no gain map.
+    package var gainMap: GainMapPlan?
     /// The fields in them that have neither a value nor a default.
     let notes: [Warning]
 
@@ -140,6 +142,8 @@ package struct SourcePlan: Sendable {
     package private(set) var warnings: [Warning]
 
     package var isSet: Bool { !members.isEmpty }
+    /// Whether a rendition keeps the source's gain map.
+    package var hasGainMap: Bool { renditions.contains { $0.gainMap != nil } }
     /// Seconds after which the worker is stopped.
     package var deadline: Double { time.seconds }
 

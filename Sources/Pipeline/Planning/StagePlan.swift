@@ -23,6 +23,8 @@ package protocol StagePlan: Sendable {
     var changesNothing: Bool { get }
     /// How the result lies on the incoming picture, for drawings of the plan.
     var footprint: Footprint { get }
+    /// The effect on the gain map of an HDR picture. A stage that does not say has spoilt it.
+    var gainMapEffect: GainMapEffect { get }
     /// Warnings about it for the user.
     var warnings: [Warning] { get }
 }
@@ -37,6 +39,7 @@ extension StagePlan {
     package var isEnlarging: Bool { false }
     package var changesNothing: Bool { false }
     package var footprint: Footprint { .unmoved }
+    package var gainMapEffect: GainMapEffect { .spoils }
     package var warnings: [Warning] { [] }
 }
 

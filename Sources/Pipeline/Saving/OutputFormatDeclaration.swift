@@ -25,6 +25,8 @@ package protocol OutputFormatDeclaration: ParameterGroup {
     static var animation: AnimationLimits? { get }
     /// Whether its files can have a color profile.
     static var holdsProfile: Bool { get }
+    /// Whether its files can have a gain map.
+    static var holdsGainMap: Bool { get }
     /// The blocks of metadata that libvips writes into it.
     static var metadata: Set<MetadataBlock> { get }
     /// Whether its files can hold the text chunks of a PNG unchanged.
@@ -87,6 +89,7 @@ extension OutputFormatDeclaration {
     package static var longestSide: Int { maximumCoordinate }
     package static var animation: AnimationLimits? { nil }
     package static var holdsProfile: Bool { true }
+    package static var holdsGainMap: Bool { false }
     /// libvips writes no more than a mebibyte of EXIF, to which it adds a little.
     package static func largest(_ block: MetadataBlock) -> Int { block == .exif ? 1_000_000 : .max }
     package static var keepsTexts: Bool { false }

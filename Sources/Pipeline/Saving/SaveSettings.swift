@@ -9,6 +9,8 @@ package struct SaveSettings: Sendable {
     package let metadata: MetadataPolicy
     /// Whether the source's own bytes are kept if they are fewer, and say the same.
     package let isNeverLarger: Bool
+    /// Whether light beyond white stays, if the source has a map of it and the format can hold one.
+    package let keepsHDR: Bool
     /// The facts about the look of the picture that are reported, to show before it is loaded.
     package let placeholders: Set<Placeholder>
 
@@ -66,7 +68,7 @@ private struct SaveGroup<Format: OutputFormatDeclaration>: ParameterGroup {
         let common = CommonSaveOptions(&p)
         settings = SaveSettings(
             encoding: encoding, background: common.background, metadata: common.metadata,
-            isNeverLarger: common.isNeverLarger, placeholders: common.placeholders)
+            isNeverLarger: common.isNeverLarger, keepsHDR: common.keepsHDR, placeholders: common.placeholders)
     }
 }
 
@@ -75,6 +77,7 @@ struct CommonSaveOptions {
     let background: Color
     let metadata: MetadataPolicy
     let isNeverLarger: Bool
+    let keepsHDR: Bool
     let placeholders: Set<Placeholder>
 
     init(_ p: inout Parameters) {
@@ -87,6 +90,10 @@ struct CommonSaveOptions {
         isNeverLarger = p.optional(
             "never-larger", false,
             "Keeps the source's own bytes if they are fewer, nothing changes a pixel, and no metadata have to go.")
+        keepsHDR =
+            p.optional(
+                "hdr", HDRPolicy.keep,
+                "Whether the gain map of an HDR photo stays, or is dropped without a word: JPEG keeps it.") == .keep
         let wanted: PlaceholderList? = p.optional(
             "placeholder",
             "What the report says of the picture's look, for pages to show before it is loaded: [color, thumbhash].")
@@ -94,12 +101,16 @@ struct CommonSaveOptions {
     }
 }
 
+private enum HDRPolicy: String, ParameterWord {
+    case keep, drop
+}
+
 extension SaveSettings: ParameterValue {
     package static var expectation: String { "a mapping such as { format: jpeg, quality: 82 }" }
     package static var placeholder: SaveSettings {
         SaveSettings(
             encoding: Parameters.usual(JPEGOutput.self), background: .white, metadata: MetadataPolicy(),
-            isNeverLarger: false, placeholders: [])
+            isNeverLarger: false, keepsHDR: true, placeholders: [])
     }
     package var written: String { "{ format: \(format.rawValue) }" }
 

@@ -36,6 +36,7 @@ package struct Caption: Stage {
     package var texts: [TextTemplate] { [text.text] }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .follows }
         package let output: PictureInfo
         let text: TextPlan
         /// Where the picture is.

@@ -30,6 +30,7 @@ package struct Text: Stage {
     package var texts: [TextTemplate] { [text.text] }
 
     package struct Plan: StagePlan {
+        package var gainMapEffect: GainMapEffect { .draws }
         package let output: PictureInfo
         let text: TextPlan
 

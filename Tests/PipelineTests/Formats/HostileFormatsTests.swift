@@ -15,6 +15,7 @@ struct HostileFormatsTests {
         _ = try? structure.hasPixelsOnly(ByteSource(bytes))
         _ = try? structure.hasProfile(ByteSource(bytes))
         _ = try? structure.statedColor(in: ByteSource(bytes))
+        _ = try? structure.gainMap(in: ByteSource(bytes))
         _ = try? structure.hasHiddenFrames(ByteSource(bytes))
         _ = try? structure.codedPicture(in: ByteSource(bytes))
         _ = completeness(of: format, in: ByteSource(bytes))

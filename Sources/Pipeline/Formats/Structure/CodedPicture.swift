@@ -67,7 +67,7 @@ private struct CodedPictures {
 }
 
 /// The types of items: the box `iinf`. ISO/IEC 14496-12 §8.11.6.
-private enum HEIFItemTypes {
+enum HEIFItemTypes {
     static func items(
         in source: ByteSource, _ meta: Range<Int>, of types: [FourCC]
     ) throws(StructureError) -> [(id: Int, type: FourCC)] {

@@ -18,6 +18,8 @@ package protocol FileStructure: Sendable {
     /// The colors of its numbers, as far as they are stated otherwise than by a profile; nil for sRGB too, if nothing
     /// else could be meant.
     static func statedColor(in source: ByteSource) throws(StructureError) -> StatedColor?
+    /// The second picture that makes the first one HDR; nil if there is none.
+    static func gainMap(in source: ByteSource) throws(StructureError) -> GainMapFacts?
     /// Whether there is an animation of which the decoder gives one picture only.
     static func hasHiddenFrames(_ source: ByteSource) throws(StructureError) -> Bool
     /// The first other file that it shows a part of, which is never read: the address as it is written.
@@ -51,6 +53,7 @@ extension FileStructure {
     package static func refusal(of page: Int, in source: ByteSource) -> Failure? { nil }
     package static func hasProfile(_ source: ByteSource) -> Bool { false }
     package static func statedColor(in source: ByteSource) -> StatedColor? { nil }
+    package static func gainMap(in source: ByteSource) -> GainMapFacts? { nil }
     package static func hasHiddenFrames(_ source: ByteSource) -> Bool { false }
     package static func linkedFile(in source: ByteSource) -> String? { nil }
     package static func statements(of page: Int, in source: ByteSource) -> Statements { Statements() }

@@ -39,6 +39,12 @@ struct HEIFItems {
         return StatedColor(color, by: .nclx, peak: [brightest, screen].compactMap(\.self).first { $0 > 0 })
     }
 
+    /// The properties of all items.
+    static func properties(in source: ByteSource) throws(StructureError) -> [ISOBox] {
+        let items = HEIFItems(source: source, meta: try ISOBoxes.first("meta", in: source).fullContent())
+        return try items.properties(in: ISOBoxes.first("iprp", in: source, items.meta).content)
+    }
+
     private static func primaryProperties(in source: ByteSource) throws(StructureError) -> [ISOBox] {
         let items = HEIFItems(source: source, meta: try ISOBoxes.first("meta", in: source).fullContent())
         let container = try ISOBoxes.first("iprp", in: source, items.meta).content

@@ -26,6 +26,20 @@ enum HEIFStructure: FileStructure {
         try HEIFItems.statedColor(in: source)
     }
 
+    /// A map that is not read: the decoder gives the first picture alone.
+    static func gainMap(in source: ByteSource) throws(StructureError) -> GainMapFacts? {
+        let meta = try ISOBoxes.first("meta", in: source).fullContent()
+        if let items = try? HEIFItemTypes.items(in: source, meta, of: ["tmap"]), !items.isEmpty {
+            return GainMapFacts(kind: .iso)
+        }
+        let isApples = try HEIFItems.properties(in: source).contains { box in
+            box.type == "auxC"
+                && source.read(box.content.lowerBound, min(box.content.count, 200))
+                    .firstRange(of: Array("hdrgainmap".utf8)) != nil
+        }
+        return isApples ? GainMapFacts(kind: .apple) : nil
+    }
+
     /// Older versions of libheif follow references in a circle until their stack is full.
     static func refusal(of page: Int, in source: ByteSource) throws(StructureError) -> Failure? {
         try HEIFReferences(in: source).haveCircle

@@ -97,6 +97,28 @@ struct JPEGMarkers: FileStructure {
         }
     }
 
+    static func gainMap(in source: ByteSource) throws(StructureError) -> GainMapFacts? {
+        try JPEGPictures.gainMap(in: source)
+    }
+
+    /// The application's segments before the first scan, by their codes; the ranges are those of their content.
+    static func applicationSegments(
+        in source: ByteSource
+    ) throws(StructureError) -> [(code: UInt8, content: Range<Int>)] {
+        var markers = try JPEGMarkers(of: source)
+        var segments: [(code: UInt8, content: Range<Int>)] = []
+        while segments.count < mostSegments {
+            let code = try markers.next()
+            if code == startOfScan || code == endOfImage { break }
+            guard (0xE0...0xEF).contains(code) else { continue }
+            segments.append((code, markers.reader.position..<max(markers.reader.position, markers.segmentEnd)))
+        }
+        return segments
+    }
+
+    /// More than any program writes; ICC profiles and XMP take some tens.
+    private static let mostSegments = 1000
+
     private static func hasSegment(
         _ segment: UInt8, named name: String, in source: ByteSource
     ) throws(StructureError) -> Bool {

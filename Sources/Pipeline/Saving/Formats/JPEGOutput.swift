@@ -25,6 +25,7 @@ package struct JPEGOutput: RatedOutput {
             "Stores color at half resolution: on, off, or auto (off from quality \(Self.fineColorQuality)).")
     }
 
+    package static let holdsGainMap = true
     package var holdsAlpha: Bool { false }
     package func depth(of drawn: BitDepth) -> BitDepth { .eight }
     package var hidesFineErrors: Bool { quality <= 90 }

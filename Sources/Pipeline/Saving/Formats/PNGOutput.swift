@@ -10,6 +10,8 @@ package struct PNGOutput: OutputFormatDeclaration {
     /// The most colors of a palette; nil for true color.
     package let paletteColors: Int?
     package let dither: Double
+    /// nil for that of the picture.
+    package let bitDepth: Int?
 
     package init(_ p: inout Parameters) {
         compression = p.optional("compression", 6, in: 0...9, "How hard to compress; slower above 6 for little gain.")
@@ -23,6 +25,11 @@ package struct PNGOutput: OutputFormatDeclaration {
             p.problem(at: key, "'\(key)' needs 'palette: true'")
         }
         paletteColors = palette ? colors : nil
+        bitDepth = p.optional("bit-depth", in: 8...16, "Bits of a channel: 8 or 16; default: those of the picture.")
+        if let bitDepth {
+            p.check(bitDepth, of: "bit-depth", in: [8, 16])
+            if palette, bitDepth > 8 { p.problem(at: "bit-depth", "a palette has 8 bits; remove one of the two") }
+        }
     }
 
     /// Bytes of pixels up to which a picture is packed and unpacked as a whole, in memory, instead of row by row.
@@ -32,7 +39,10 @@ package struct PNGOutput: OutputFormatDeclaration {
     /// - Parameter bytes: of its pixels, uncompressed.
     package func takesWhole(bytes: Int) -> Bool { paletteColors == nil && !progressive && bytes <= Self.mostBytesWhole }
 
-    package func depth(of drawn: BitDepth) -> BitDepth { paletteColors == nil ? drawn : .eight }
+    package func depth(of drawn: BitDepth) -> BitDepth {
+        if paletteColors != nil { return .eight }
+        return bitDepth.map { $0 > 8 ? .sixteen : .eight } ?? drawn
+    }
 
     package func takesWhole(_ picture: PictureInfo) -> Bool { takesWhole(bytes: picture.bytes) }
 

@@ -1,0 +1,51 @@
+// Gain maps: a second, small picture in a file that says by how much light goes beyond white where.
+// Adobe's Gain Map 1.0, Android's Ultra HDR 1.0, ISO 21496-1, and Apple's auxiliary pictures.
+
+/// The gain map in a source.
+package struct GainMapFacts: Hashable, Sendable, Codable {
+    package enum Kind: String, Hashable, Sendable, Codable {
+        /// Android's, with Adobe's XMP. It may say the same by ISO 21496-1.
+        case ultraHDR = "Ultra HDR"
+        case iso = "ISO 21496-1"
+        case apple = "Apple HDR"
+    }
+
+    package var kind: Kind
+    /// Pixels as stored; nil of a map that is not read.
+    package var size: PixelSize?
+    /// Where its own file is in that of the picture.
+    package var offset = 0
+    package var bytes = 0
+    /// How strong it is, only EXIF's maker note says.
+    package var needsMakerNote = false
+
+    /// The longest side of a map that is read, and its most bytes. Cameras write maps of a quarter of the picture's sides;
+    /// some programs, as large ones as the picture.
+    static let (longestSide, mostBytes) = (16_384, 64 << 20)
+
+    /// Whether it can be read, and is no bomb.
+    package var isReadable: Bool {
+        guard let size else { return false }
+        return (1...Self.longestSide).contains(size.width) && (1...Self.longestSide).contains(size.height)
+            && size.area <= 100_000_000 && (1...Self.mostBytes).contains(bytes)
+    }
+
+    /// Whether a worker may say this: a picture may have taken it over.
+    var isPlausible: Bool {
+        offset >= 0 && bytes >= 0
+            && size.map { (0...65_535).contains($0.width) && (0...65_535).contains($0.height) } ?? true
+    }
+
+    /// In words: `Ultra HDR, a gain map of 1020×768`.
+    package var words: String { kind.rawValue + (size.map { ", a gain map of \($0)" } ?? ", a gain map") }
+}
+
+/// The effect of a stage on the gain map of its picture.
+package enum GainMapEffect: Sendable {
+    /// The map goes where the pixels go, as the footprint says; nothing else changes.
+    case follows
+    /// The same, but something is drawn over the picture, under which the map is made neutral.
+    case draws
+    /// Colors change, or the pixels are scattered, so that the map no longer fits.
+    case spoils
+}

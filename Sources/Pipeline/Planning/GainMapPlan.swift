@@ -1,0 +1,84 @@
+// The gain map of a rendition, as the stages leave it.
+
+/// How a rendition's gain map is made of the source's.
+package struct GainMapPlan: Hashable, Sendable {
+    /// Pixels of the rendition's map.
+    package let size: PixelSize
+    /// From a point of the rendition to one of the picture that comes after each stage, the shared ones first.
+    package let toStage: [AffineMap]
+    /// From a point of the rendition to one of the upright source.
+    package let toSource: AffineMap
+    /// The sizes of the upright source and of the rendition.
+    package let source, output: PixelSize
+
+    /// - Parameters:
+    ///   - map: the size of the source's map, upright.
+    ///   - source: that of the picture.
+    ///   - steps: shared ones first.
+    /// - Returns: nil if the pixels are scattered.
+    init?(_ map: PixelSize, of source: PixelSize, following steps: [PlannedStage], to output: PixelSize) {
+        var maps: [AffineMap] = [.identity]
+        for step in steps.reversed() {
+            guard let map = step.plan.footprint.map, let last = maps.last else { return nil }
+            maps.append(map.after(last))
+        }
+        toSource = maps.removeLast()
+        toStage = maps.reversed()
+        (self.source, self.output) = (source, output)
+        func side(_ output: Int, _ map: Int, _ source: Int) -> Int {
+            max(1, Int((Double(output) * Double(map) / Double(source)).rounded()))
+        }
+        // At the map's own scale, whatever side of the source lies along which one of the rendition.
+        let isTurned = abs(toSource.b) > abs(toSource.a)
+        let (across, down) = isTurned ? (map.height, map.width) : (map.width, map.height)
+        let (wide, high) = isTurned ? (source.height, source.width) : (source.width, source.height)
+        size = PixelSize(side(output.width, across, wide), side(output.height, down, high))
+    }
+}
+
+extension RenditionPlan {
+    /// The rendition with the source's gain map, or why it has none.
+    /// - Parameter shared: the stages before its own.
+    func holding(_ map: GainMapFacts, of source: SourceFacts, after shared: [PlannedStage]) -> (RenditionPlan, Warning?)
+    {
+        let save = rendition.save
+        guard save.keepsHDR else { return (self, nil) }
+        func dropped(_ reason: String) -> (RenditionPlan, Warning?) {
+            (self, Warning(.hdrDropped, "'\(title)' is without the picture's light beyond white: \(reason)"))
+        }
+        guard format.declaration.holdsGainMap else { return dropped("\(format.rawValue) files have no gain map here") }
+        guard let size = map.size, map.isReadable else {
+            return dropped("the gain map of a \(source.format.declaration.title) is not read")
+        }
+        if map.needsMakerNote, ![.all, .allButLocation].contains(keptMetadata) {
+            return dropped(
+                "only EXIF's maker note says how strong the gain map is; 'metadata: all-but-location' keeps it")
+        }
+        if let step = (shared + steps).first(where: { $0.gainMapEffect == .spoils }) {
+            return dropped("after '\(step.name)', the gain map does not fit any more")
+        }
+        let upright = source.orientation >= 5 ? size.transposed : size
+        guard
+            let plan = GainMapPlan(upright, of: source.uprightSize, following: shared + steps, to: output.size)
+        else { return dropped("its parts are in several places") }
+        var held = self
+        held.gainMap = plan
+        return (held, nil)
+    }
+}
+
+extension SourcePlan {
+    /// Bytes that gain maps take at most: the source's as it is decoded, and copies of pictures that are drawn on.
+    static func memory(of map: GainMapFacts?, _ renditions: [RenditionPlan], after shared: [PlannedStage]) -> Int {
+        guard let size = map?.size, renditions.contains(where: { $0.gainMap != nil }) else { return 0 }
+        // Coefficients of a progressive one, its pixels twice, and its file.
+        let decoding = saturating(12 * size.area, 2 * (map?.bytes ?? 0))
+        let drawn = (shared + renditions.flatMap(\.steps)).filter { $0.gainMapEffect == .draws }
+        return saturating(decoding, drawn.map { saturating($0.input.bytes, 2 * $0.output.bytes) }.max() ?? 0)
+    }
+}
+
+extension PlannedStage {
+    /// The stage's effect on this picture's gain map.
+    package var gainMapEffect: GainMapEffect { plan.changesNothing ? .follows : plan.gainMapEffect }
+}

@@ -1,0 +1,207 @@
+// HDR photos by gain maps: what is kept of them is the right part, and nobody says that there is one where there is none.
+import Foundation
+import TestSupport
+import Testing
+import Vips
+
+@Suite struct GainMapTests {
+    /// A picture of 320 × 240 whose map of 80 × 60 is a slope: 40 + x, and in its lower half 60 more.
+    private func save(
+        _ name: String, in runner: CommandRunner, packet: String? = UltraHDR.packet(), iso: [UInt8]? = nil,
+        orientation: Int = 1
+    ) async throws {
+        let folder = runner.folder
+        let (picture, map) = try await inVipsTurn {
+            let picture = try TestPicture.make(width: 320, height: 240) { x, y in
+                [UInt8(x / 2 + 40), UInt8(y / 2 + 60), 120]
+            }
+            .editingMetadata { if orientation > 1 { $0.set("orientation", int: orientation) } }
+            let map = try TestPicture.make(width: 80, height: 60, bands: 1) { x, y in [Self.number(x, y)] }
+            return (
+                try TestPicture.jpeg(picture, quality: 95, in: folder),
+                try TestPicture.jpeg(map, quality: 100, in: folder)
+            )
+        }
+        let file = UltraHDR.file(picture, map: map, packet: packet, iso: iso)
+        try FileManager.default.createDirectory(
+            atPath: folder.path("in"), withIntermediateDirectories: true)
+        try Data(file).write(to: URL(fileURLWithPath: folder.path(name)))
+    }
+
+    private static func number(_ x: Int, _ y: Int) -> UInt8 { UInt8(40 + x + (y >= 30 ? 60 : 0)) }
+
+    /// The map at a point of the picture, both from 0 to 1.
+    private static func number(at x: Double, _ y: Double) -> Double {
+        // Between the middles of its pixels.
+        min(max(x * 80 - 0.5, 0), 79) + 40 + (y >= 0.5 ? 60 : 0)
+    }
+
+    /// Rendition, stages, and from a point of the rendition to one of the upright picture.
+    private static let geometries:
+        [(stages: String, size: [Int], point: @Sendable (Double, Double) -> (Double, Double))] =
+            [
+                ("[]", [80, 60], { ($0, $1) }),
+                ("[ { resize: { width: 160 } } ]", [40, 30], { ($0, $1) }),
+                (
+                    "[ { crop: { width: 160, height: 120, anchor: bottom-trailing } } ]", [40, 30],
+                    { (0.5 + $0 / 2, 0.5 + $1 / 2) }
+                ),
+                ("[ { rotate: { angle: 90 } } ]", [60, 80], { ($1, 1 - $0) }),
+                ("[ { rotate: { angle: 180 } }, { flip: { axis: horizontal } } ]", [80, 60], { ($0, 1 - $1) }),
+                (
+                    "[ { frame: { width: 100, height: 100, mode: aspect-fill } } ]", [25, 25],
+                    { (0.125 + $0 * 0.75, $1) }
+                ),
+                (
+                    "[ { inset: { all: -40 } }, { resize: { width: 120 } } ]", [30, 20],
+                    { (0.125 + $0 * 0.75, 1.0 / 6 + $1 * 2 / 3) }
+                ),
+            ]
+
+    @Test(arguments: geometries.indices)
+    func `the map goes where the picture goes, at its own scale`(index: Int) async throws {
+        let (stages, size, point) = Self.geometries[index]
+        let runner = try CommandRunner()
+        try await save("in/a.jpg", in: runner)
+        let result = try await runner.render(stages: stages, save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try runner.report()["a.jpg"]?.warnings.isEmpty == true)
+        let map = try #require(UltraHDR.map(of: runner.bytes("out/a.jpg")))
+        try Data(map).write(to: URL(fileURLWithPath: runner.folder.path("map.jpg")))
+        let (found, pixels) = try await runner.inspect("map.jpg", by: "jpegload_source") {
+            ([$0.width, $0.height], try $0.pixels())
+        }
+        #expect(found == size)
+        var worst = 0.0
+        for y in 0..<found[1] {
+            for x in 0..<found[0] {
+                let (u, v) = point((Double(x) + 0.5) / Double(found[0]), (Double(y) + 0.5) / Double(found[1]))
+                // At the step in the middle, both are right.
+                guard abs(v - 0.5) > 0.04 else { continue }
+                worst = max(worst, abs(Double(pixels[y * found[0] + x]) - Self.number(at: u, v)))
+            }
+        }
+        #expect(worst <= 4, "\(stages): \(worst)")
+    }
+
+    @Test func `a map is turned as its picture is, and its words stay digit for digit`() async throws {
+        let runner = try CommandRunner()
+        let packet = UltraHDR.packet(least: "-0.2500001", most: "2.656715", gamma: "1.10")
+        let iso: [UInt8] = [0, 0, 0, 0, 0x40] + [UInt8](repeating: 1, count: 56)
+        try await save("in/a.jpg", in: runner, packet: packet, iso: iso, orientation: 6)
+        let result = try await runner.render(stages: "[ { resize: { width: 120 } } ]", save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let file = try runner.bytes("out/a.jpg")
+        let map = try #require(UltraHDR.map(of: file))
+        try Data(map).write(to: URL(fileURLWithPath: runner.folder.path("map.jpg")))
+        let (size, pixels) = try await runner.inspect("map.jpg", by: "jpegload_source") {
+            ([$0.width, $0.height], try $0.pixels())
+        }
+        #expect(size == [30, 40])
+        // The left column is the stored picture's lower edge.
+        #expect(pixels[0] > 95 && pixels[29] < 50 && pixels[39 * 30 + 29] > 110)
+        #expect(map.firstRange(of: Array(packet.utf8)) != nil && map.firstRange(of: iso) != nil)
+        let picture = String(decoding: file.dropLast(map.count), as: UTF8.self)
+        #expect(picture.contains("hdrgm:Version=\"1.0\"") && picture.contains("Item:Length=\"\(map.count)\""))
+        #expect(picture.contains("urn:iso:std:iso:ts:21496:-1"))
+        #expect(try runner.folder.text("out/.imagemill/report.json").contains("\"gain-map\":\"Ultra HDR\""))
+    }
+
+    @Test func `under what is drawn, and beside the picture, there is no light beyond white`() async throws {
+        let runner = try CommandRunner()
+        // No gain is a fifth of the way from the least to the most.
+        try await save("in/a.jpg", in: runner, packet: UltraHDR.packet(least: "-0.5", most: "2"))
+        try await runner.save("dot.png", as: "pngsave_target") {
+            try TestPicture.solid([200, 30, 30, 255], width: 80, height: 60)
+        }
+        let stages = """
+            [ { overlay: { image: dot.png, anchor: center, width: 80, height: 60 } },
+              { frame: { width: 320, height: 320, mode: aspect-fit } } ]
+            """
+        let result = try await runner.render(stages: stages, save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let map = try #require(UltraHDR.map(of: runner.bytes("out/a.jpg")))
+        try Data(map).write(to: URL(fileURLWithPath: runner.folder.path("map.jpg")))
+        let (width, pixels) = try await runner.inspect("map.jpg", by: "jpegload_source") { ($0.width, try $0.pixels()) }
+        #expect(width == 80 && pixels.count == 6400)
+        func number(_ x: Int, _ y: Int) -> Int { Int(pixels[y * width + x]) }
+        for (x, y) in [(40, 3), (5, 76), (40, 40), (34, 36), (46, 44)] { #expect(abs(number(x, y) - 51) <= 4) }
+        for (x, y) in [(5, 20), (70, 20), (60, 60), (40, 20)] {
+            #expect(abs(Double(number(x, y)) - Self.number(at: (Double(x) + 0.5) / 80, (Double(y) - 9.5) / 60)) <= 5)
+        }
+    }
+
+    @Test func `a map is dropped with a word where it cannot be kept, and without one where that is wanted`()
+        async throws
+    {
+        let runner = try CommandRunner()
+        try await save("in/a.jpg", in: runner)
+        let cases: [(String, String, String?)] = [
+            ("[ grayscale ]", "{ format: jpeg }", "after 'grayscale', the gain map does not fit any more"),
+            ("[]", "{ format: webp }", "webp files have no gain map here"),
+            ("[]", "{ format: jpeg, hdr: drop }", nil), ("[]", "{ format: webp, hdr: drop }", nil),
+            (
+                "[ { tile: { width: 400, height: 400 } } ]", "{ format: jpeg }",
+                "after 'tile', the gain map does not fit any more"
+            ),
+        ]
+        for (stages, save, reason) in cases {
+            let result = try await runner.render(stages: stages, save: save, more: "# \(stages) \(save)")
+            #expect(result.exit == 0, "\(result.errors)")
+            let warnings = try #require(try runner.report()["a.jpg"]?.warnings)
+            #expect(
+                warnings.filter { $0.code == "hdr-dropped" }.map(\.message)
+                    == (reason.map { ["'a' is without the picture's light beyond white: \($0)"] } ?? []), "\(warnings)")
+            let name = save.contains("webp") ? "out/a.webp" : "out/a.jpg"
+            let file = try runner.bytes(name)
+            for word in ["hdrgm", "MPF\0", "21496", "GainMap"] { #expect(file.firstRange(of: Array(word.utf8)) == nil) }
+        }
+    }
+
+    @Test func `a map that is damaged, a bomb or in a circle costs its light, and no more`() async throws {
+        let runner = try CommandRunner()
+        try await save("in/a.jpg", in: runner)
+        let file = try runner.bytes("in/a.jpg")
+        let map = try #require(UltraHDR.map(of: file))
+        let start = file.count - map.count
+        func write(_ name: String, _ change: (inout [UInt8]) throws -> Void) throws {
+            var changed = file
+            try change(&changed)
+            try Data(changed).write(to: URL(fileURLWithPath: runner.folder.path("in/\(name).jpg")))
+        }
+        let frame = try #require(map.firstRange(of: [0xFF, 0xC0])).lowerBound
+        try write("bomb") { $0.replaceSubrange(start + frame + 5..<start + frame + 9, with: [0xFF, 0xFF, 0xFF, 0xFF]) }
+        try write("torn") {
+            $0.replaceSubrange(
+                start + frame + 40..<start + map.count - 2,
+                with: [UInt8](repeating: 0xFF, count: map.count - frame - 42))
+        }
+        let entry = try #require(file.firstRange(of: Array("MPF\0".utf8))).upperBound + 50 + 16
+        try write("itself") { $0.replaceSubrange(entry + 8..<entry + 12, with: [0, 0, 0, 0]) }
+        try write("beyond") { $0.replaceSubrange(entry + 8..<entry + 12, with: [0xFF, 0xFF, 0xFF, 0x7F]) }
+        try write("endless") { $0.replaceSubrange(entry + 4..<entry + 8, with: [0xFF, 0xFF, 0xFF, 0xFF]) }
+        let result = try await runner.render(stages: "[ { resize: { width: 100 } } ]", save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        for name in ["bomb", "torn", "itself", "beyond", "endless"] {
+            #expect(UltraHDR.map(of: try runner.bytes("out/\(name).jpg")) == nil, "\(name)")
+        }
+        #expect(UltraHDR.map(of: try runner.bytes("out/a.jpg")) != nil)
+        let report = try runner.report()
+        #expect(report["bomb.jpg"]?.warnings.map(\.code) == ["hdr-dropped"])
+        #expect(report["torn.jpg"]?.warnings.map(\.code) == ["hdr-dropped"])
+    }
+
+    @Test func `max-bytes holds with the map; kept metadata says nothing twice`() async throws {
+        let runner = try CommandRunner()
+        try await save("in/a.jpg", in: runner)
+        let result = try await runner.render(
+            save: "{ format: jpeg, max-bytes: 12000, metadata: { keep: all, set: { copyright: Ann } } }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let file = try runner.bytes("out/a.jpg")
+        let map = try #require(UltraHDR.map(of: file))
+        #expect(file.count <= 12_000)
+        let picture = String(decoding: file.dropLast(map.count), as: UTF8.self)
+        #expect(picture.contains(">Ann<") && picture.components(separatedBy: "Container:Directory>").count == 3)
+        #expect(picture.components(separatedBy: "ns.adobe.com/xap/1.0/\0").count == 2)
+    }
+}

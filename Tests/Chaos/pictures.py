@@ -1,4 +1,5 @@
 """Makes small pictures, and reads PNG files to their last byte, with nothing but Python: experiments make and read thousands of them."""
+import functools
 import os
 import struct
 import subprocess
@@ -97,3 +98,23 @@ def commented(data, comment):
 def commented_jpeg(data, comment):
     """The same picture with a comment, so that its bytes are its own."""
     return data[:2] + b"\xff\xfe" + struct.pack(">H", 2 + len(comment)) + comment + data[2:]
+
+
+def with_gain_map(data):
+    """A JPEG as phones write them: with a second, small one behind it that makes it HDR, and a segment that says where that is."""
+    packet = (b'http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+              b'<rdf:Description xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0" hdrgm:GainMapMax="2"/></rdf:RDF></x:xmpmeta>')
+    small = gain_map()
+    second = small[:2] + b"\xff\xe1" + struct.pack(">H", 2 + len(packet)) + packet + small[2:]
+    length = 4 + 82 + 4
+    size = len(data) + length
+    # The version, the number of pictures, and where each of them is, from the order of bytes on.
+    fields = struct.pack(">HHI4sHHIIHHII", 0xB000, 7, 4, b"0100", 0xB001, 4, 1, 2, 0xB002, 7, 32, 50)
+    entries = struct.pack(">IIIIIIII", 0x30000, size, 0, 0, 0, len(second), size - 10, 0)
+    segment = b"MPF\0MM\0*" + struct.pack(">IH", 8, 3) + fields + bytes(4) + entries
+    return data[:2] + b"\xff\xe2" + struct.pack(">H", 2 + len(segment)) + segment + data[2:] + second
+
+
+@functools.lru_cache
+def gain_map():
+    return converted(png((90, 90, 90)), ".jpg[Q=90]")

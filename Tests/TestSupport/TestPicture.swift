@@ -52,10 +52,11 @@ package enum TestPicture {
 
 extension TestPicture {
     /// A picture as the bytes of a JPEG.
-    package static func jpeg(_ image: Image, quality: Int, in folder: TemporaryFolder) throws -> [UInt8] {
-        let path = folder.path("encoded.jpg")
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        _ = try save(image, as: "jpegsave_target", [("Q", .int(quality)), ("subsample_mode", "off")], to: path)
-        return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    package static func jpeg(_ image: Image, quality: Int) throws -> [UInt8] {
+        let target = try Target()
+        _ = try Operation(
+            "jpegsave_target",
+            [("in", .image(image)), ("target", .target(target)), ("Q", .int(quality)), ("subsample_mode", "off")])
+        return target.bytes
     }
 }

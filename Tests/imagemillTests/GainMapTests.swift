@@ -18,8 +18,8 @@ import Vips
             .editingMetadata { if orientation > 1 { $0.set("orientation", int: orientation) } }
             let map = try TestPicture.make(width: 80, height: 60, bands: 1) { x, y in [Self.number(x, y)] }
             return (
-                try TestPicture.jpeg(picture, quality: 95, in: folder),
-                try TestPicture.jpeg(map, quality: 100, in: folder)
+                try TestPicture.jpeg(picture, quality: 95),
+                try TestPicture.jpeg(map, quality: 100)
             )
         }
         let file = UltraHDR.file(picture, map: map, packet: packet, iso: iso)

@@ -179,6 +179,8 @@ extension Planner {
             warnings(.animationDropped, "the first frame is") { $0.isAnimated }
             + warnings(.pagesDropped, "the first page is") { $0.frames > 1 && !$0.isAnimated && $0.page == nil }
             + warnings(.channelsDropped, "colors and alpha are") { $0.droppedBands > 0 }
+            + (renditions.contains { $0.rendition.save.keepsHDR }
+                ? warnings(.hdrDropped, "the picture without its gain map is") { $0.gainMap != nil } : [])
         let colors = members.flatMap { member in
             (member.facts.color?.warnings ?? []).map { Warning($0.code, "'\(member.name.printable)': \($0.message)") }
         }

@@ -105,8 +105,10 @@ package struct RenditionPlan: Sendable {
             format.asSource == source.format && output.size == source.size && output.depth == source.depth
             && output.frames == source.frames && output.hasAlpha == source.hasAlpha && background == nil
         let keepsColors =
-            profile == .keep || !source.hasOwnColors && [.grey, .rgb].contains(source.colour)
-        return isSamePicture && keepsColors && !plan.isSet && source.orientation == 1 && source.page == nil
+            profile == .keep || profile == .srgb && !source.hasOwnColors && [.grey, .rgb].contains(source.colour)
+        let keepsLight = source.gainMap == nil || rendition.save.keepsHDR
+        return isSamePicture && keepsColors && keepsLight && !plan.isSet && source.orientation == 1
+            && source.page == nil
             && source.droppedBands == 0 && !plan.load.resizes && rendition.layout == .plain && statements.isEmpty
             && (plan.shared + steps).allSatisfy(\.plan.changesNothing)
     }

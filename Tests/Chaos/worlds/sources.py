@@ -4,7 +4,7 @@ import hashlib
 import struct
 import zlib
 
-from pictures import SIGNATURE, chunk, chunks, commented_jpeg, converted, png
+from pictures import SIGNATURE, chunk, chunks, commented_jpeg, converted, png, with_gain_map
 
 # The endings of good pictures.
 ENDINGS = (".png", ".png", ".png", ".gif", ".tif", ".jpg")
@@ -39,7 +39,9 @@ def picture(number, ending=".png", comment=b"", padding=0):
     if ending == ".tif":
         return tiff(color(number), words)
     if ending == ".jpg":
-        return commented_jpeg(converted(png(color(number)), ".jpg[Q=95]"), words)
+        photo = commented_jpeg(converted(png(color(number)), ".jpg[Q=95]"), words)
+        # Every other one is a phone's: with a gain map for HDR.
+        return with_gain_map(photo) if number % 2 else photo
     data = png(color(number), comment=words)
     return data[:-12] + chunk(b"juNk", b"\x55" * padding) + data[-12:] if padding else data
 

@@ -15,8 +15,18 @@ extension DrawnSource {
             default:
                 let (saver, options) = saving
                 try TestPicture.save(try stored(member: member), as: saver, options, to: path)
+                if hasGainMap { try Self.addGainMap(to: path) }
             }
         }
+    }
+
+    private static func addGainMap(to path: String) throws {
+        let picture = try TestPicture.load(path, by: "jpegload_source")
+        let gray = try Operation("colourspace", [("in", .image(picture)), ("space", "b-w")]).image()
+        let map = try gray.resize(width: max(1, gray.width / 4), height: max(1, gray.height / 4))
+        let bytes = try TestPicture.jpeg(map, quality: 95)
+        let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        try Data(UltraHDR.file(file, map: bytes, packet: UltraHDR.packet())).write(to: URL(fileURLWithPath: path))
     }
 
     private static func write(_ text: String, to path: String) throws {

@@ -57,6 +57,12 @@ struct DrawnSource: Equatable, Sendable {
     /// A file with few bits for a pixel, whose finest details were lost when it was saved.
     var isCoarse: Bool { codings[coding] == "quality 50" }
 
+    /// A photo of a phone, with a gain map that is the picture in gray at a quarter of its sides. No draw decides it, so
+    /// that seeds mean what they meant before there were maps.
+    var hasGainMap: Bool {
+        format == .jpeg && colour != .cmyk && !isSet && min(width, height) >= 32 && (7 * width + 3 * height) % 5 < 2
+    }
+
     /// The file's name without its extension.
     var stem: String { density > 1 ? "a@\(density)x" : "a" }
 
@@ -85,6 +91,7 @@ extension DrawnSource: CustomStringConvertible {
         if orientation > 1 { words.append("orientation \(orientation)") }
         if density > 1 { words.append("@\(density)x") }
         if profile != .none { words.append("profile \(profile)") }
+        if hasGainMap { words.append("with a gain map") }
         if isSet { words.append("a set of \(members)") }
         return words.joined(separator: ", ")
     }

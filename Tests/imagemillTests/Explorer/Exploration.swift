@@ -17,6 +17,7 @@ struct DrawnCase: Equatable, Sendable, CustomStringConvertible {
 enum Property: String, CaseIterable, Sendable {
     case outcome = "it renders, or says what the pipeline asks in vain"
     case sizes = "planned sizes are the sizes"
+    case gainMap = "a gain map is kept, or said to be dropped, and lies on its rendition"
     case alone = "each rendition equals itself rendered alone"
     case twin = "each rendition equals that of an uncompressed TIFF of the same pixels"
     case frames = "each frame equals that of its picture alone"
@@ -103,6 +104,7 @@ final class Exploration: Sendable {
         }
         guard case .rendered(let outputs) = outcome else { return (outcome, findings) }
         if properties.contains(.sizes) { findings += try await checkSizes(outputs) }
+        if properties.contains(.gainMap) { findings += try await checkGainMaps(outputs) }
         if properties.contains(.alone) { findings += try await compareAlone(outputs, sample: sample) }
         if properties.contains(.conditions) { findings += try await compareConditions(sample: sample) }
         if properties.contains(.parameters) { findings += try await compareParameters(outputs, sample: sample) }

@@ -1,6 +1,6 @@
 // Several pictures in one JPEG file: the Multi-Picture Format, CIPA DC-007. The others follow the first one.
 
-/// What a segment of a JPEG begins with, and a zero.
+/// The words that segments of a JPEG begin with, and a zero.
 enum JPEGSegmentName {
     static let multiPicture = Array("MPF".utf8) + [0]
     static let xmp = Array("http://ns.adobe.com/xap/1.0/".utf8) + [0]

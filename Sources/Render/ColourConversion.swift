@@ -12,11 +12,17 @@ struct ColourConversion {
     var keepsProfile = false
     /// The profile of the colours that stages work in; nil for sRGB.
     var target: ICCProfile?
+    /// How HDR pictures become others.
+    var toneMap = ToneMapSettings.placeholder
     let profiles: ProfileBook
 
     func convert(_ picture: Picture) throws -> (picture: Picture, warnings: [Warning]) {
         let profile = picture.profile.map(ICCProfile.init)
-        if let mapping = profile.flatMap(ToneMapping.init) { return (try toneMapped(picture, mapping), []) }
+        if let mapping = profile.flatMap({ ToneMapping($0, toneMap) }),
+            [.grey, .rgb].contains(picture.pixels.colour)
+        {
+            return (try toneMapped(picture, mapping), [])
+        }
         if keepsProfile { return (picture, []) }
         let assessment = try assessment(of: picture)
         return (try convert(picture, assessment), warnings(picture, assessment))
@@ -68,7 +74,7 @@ struct ColourConversion {
                 try picture.converted(to: format) {
                     try $0.iccTransform(toProfile: target.bytes, input: .cmyk, depth: depth)
                 }
-            case (.lab, false):
+            case (.lab, _):
                 try picture.converted(to: format) {
                     try $0.colourspace(.lab).iccExport(toProfile: target.bytes, depth: depth)
                 }
@@ -92,7 +98,7 @@ struct ColourConversion {
         guard [.grey, .rgb].contains(picture.pixels.colour),
             let loop = profiles.loop(
                 from: picture.profile.map(ICCProfile.init), to: target, isGrey: picture.pixels.colour == .grey,
-                depth: picture.pixels.depth)
+                depth: picture.pixels.depth, toneMap)
         else { return nil }
         let converted = try loop.applied(to: picture)
         return try target.map { try converted.withProfile($0.bytes) } ?? converted.withoutProfile()
@@ -211,6 +217,8 @@ final class ProfileBook {
     private var loops: [LoopKey: ColorLoop?] = [:]
     /// Profiles to remember; one takes a few kilobytes, rarely a megabyte.
     private static let capacity = 32
+    /// Loops to remember. One for 16 bits takes most of a megabyte.
+    private static let mostLoops = 4
 
     private struct Key: Hashable {
         let profile: [UInt8]
@@ -222,22 +230,20 @@ final class ProfileBook {
         let source, target: ICCProfile?
         let isGrey: Bool
         let depth: BitDepth
+        let toneMap: ToneMapSettings
     }
 
     /// - Parameters:
     ///   - source: nil for sRGB.
     ///   - target: the same.
     fileprivate func loop(
-        from source: ICCProfile?, to target: ICCProfile?, isGrey: Bool, depth: BitDepth
+        from source: ICCProfile?, to target: ICCProfile?, isGrey: Bool, depth: BitDepth, _ toneMap: ToneMapSettings
     ) -> ColorLoop? {
-        let key = LoopKey(source: source, target: target, isGrey: isGrey, depth: depth)
+        let key = LoopKey(source: source, target: target, isGrey: isGrey, depth: depth, toneMap: toneMap)
         if let known = loops[key] { return known }
-        if loops.count >= Self.capacity { loops.removeAll() }
-        func light(_ profile: ICCProfile?) -> ColorSpaceLight? {
-            profile == nil && isGrey ? .standardGray : ColorSpaceLight(profile)
-        }
-        let loop = light(source).flatMap { from in
-            light(target).flatMap { ColorLoop(from: from, to: $0, depth: depth) }
+        if loops.count >= Self.mostLoops { loops.removeAll() }
+        let loop = ColorSpaceLight(source, isGrey: isGrey, toneMap).flatMap { from in
+            ColorSpaceLight(target, isGrey: isGrey).flatMap { ColorLoop(from: from, to: $0, depth: depth) }
         }
         loops[key] = .some(loop)
         return loop

@@ -124,8 +124,10 @@ final class ProbedSource {
 
     /// The gain map for renditions that keep it; nil if there is none.
     func gainMap(for plans: [GainMapPlan]) throws -> SourceGainMap? {
-        guard let map = facts.gainMap, map.isReadable, !plans.isEmpty else { return nil }
-        return try SourceGainMap(file, map, orientation: facts.orientation, for: plans)
+        guard let map = facts.gainMap, let size = map.size, map.isReadable, !plans.isEmpty else { return nil }
+        let structure = facts.format.declaration.structure
+        let own = try file.structureForDecoding { try? structure.gainMapFile(in: $0, of: facts.format) }
+        return try own.map { try SourceGainMap($0, size, orientation: facts.orientation, for: plans) }
     }
 
     // MARK: - Who decodes

@@ -21,13 +21,13 @@ extension Renderer {
         try frames.compute()
         let delays = plan.isSet ? frames.shownDelays(in: rendition.format) : frames.delays
         let whole = try frames.joined(for: rendition.format, delays: delays)
-        let map = try gainMap(of: rendition, starts, drawings)
+        let (map, lost) = try gainMap(of: rendition, starts, drawings)
         let saved = try save(whole, rendition, starts, map, to: output)
         return (
             RenderedSize(
                 size: frames.pictures[0].size, frames: frames.pictures.count, reached: saved.reached, look: saved.look,
                 isOriginal: saved.isOriginal),
-            saved.warnings + (delays == frames.delays ? [] : [rendition.slowedWarning])
+            saved.warnings + lost + (delays == frames.delays ? [] : [rendition.slowedWarning])
                 + (watch.sawTransparency ? [rendition.flattenedWarning] : [])
         )
     }

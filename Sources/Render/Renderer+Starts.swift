@@ -67,7 +67,7 @@ extension Renderer {
             return try colours.convert(picture)
         } catch let error as VipsError {
             throw FailedOperation(
-                .unsupportedColour, stage: "decode", "the picture's colors cannot be converted to sRGB", error)
+                .unsupportedColour, stage: "decode", "the picture's colors cannot be converted", error)
         }
     }
 

@@ -52,7 +52,9 @@ struct Renderer {
     /// A gain map that cannot be decoded costs the renditions their light beyond white, and nothing else.
     private func gainMap(of source: ProbedSource) throws -> (SourceGainMap?, [Warning]) {
         do {
-            return (try source.gainMap(for: plan.renditions.compactMap(\.gainMap)), [])
+            let map = try source.gainMap(for: plan.renditions.compactMap(\.gainMap))
+            guard plan.hasGainMap, map?.metadata.isUsable != true else { return (map, []) }
+            return (nil, [Warning(.hdrDropped, "the picture's gain map does not say how it is to be used")])
         } catch let error as VipsError {
             _ = VipsLibrary.takeErrors()
             return (nil, [Warning(.hdrDropped, "the picture's gain map is damaged: \(error.message)")])

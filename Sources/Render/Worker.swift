@@ -237,14 +237,14 @@ private struct WorkerState {
     }
 
     private func colours(_ prepared: Prepared) -> ColourConversion {
-        let policy = prepared.planner.pipeline.profile
+        let (policy, toneMap) = (prepared.planner.pipeline.profile, prepared.planner.pipeline.toneMap)
         let target: ICCProfile? =
             switch policy {
             case .srgb, .keep: nil
             case .displayP3: .displayP3
             case .file(let path): prepared.assets.profiles[path]
             }
-        return ColourConversion(keepsProfile: policy == .keep, target: target, profiles: profiles)
+        return ColourConversion(keepsProfile: policy == .keep, target: target, toneMap: toneMap, profiles: profiles)
     }
 
     private mutating func reply(decoding work: (inout WorkerState) throws -> Reply) -> Reply {

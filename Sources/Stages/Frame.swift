@@ -64,7 +64,8 @@ package struct Frame: Stage {
     }
 
     package struct Plan: StagePlan {
-        package var gainMapEffect: GainMapEffect { .follows }
+        /// A faded picture has less light everywhere.
+        package let gainMapEffect: GainMapEffect
         package let output: PictureInfo
         let placement: Placement
         let input: PixelSize
@@ -139,7 +140,8 @@ package struct Frame: Stage {
         }
         output.hasAlpha = !opaque && (output.hasAlpha || alpha < 1)
         return Plan(
-            output: output, placement: placement, input: input.size,
+            gainMapEffect: alpha < 1 && !opaque ? .spoils : .follows, output: output, placement: placement,
+            input: input.size,
             anchor: mode == .aspectFill ? anchor.point(in: input.size) : nil, background: seen,
             intermediates: intermediates)
     }

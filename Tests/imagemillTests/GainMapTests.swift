@@ -87,7 +87,10 @@ import Vips
     @Test func `a map is turned as its picture is, and its words stay digit for digit`() async throws {
         let runner = try CommandRunner()
         let packet = UltraHDR.packet(least: "-0.2500001", most: "2.656715", gamma: "1.10")
-        let iso: [UInt8] = [0, 0, 0, 0, 0x40] + [UInt8](repeating: 1, count: 56)
+        // Two headrooms, then least, most, gamma and two offsets, as fractions.
+        let iso: [UInt8] =
+            [0, 0, 0, 0, 0x40]
+            + [0, 1, 8, 3, 0, 1, 8, 3, 11, 10, 0, 1, 0, 1].flatMap { PNGEdit.number($0) }
         try await save("in/a.jpg", in: runner, packet: packet, iso: iso, orientation: 6)
         let result = try await runner.render(stages: "[ { resize: { width: 120 } } ]", save: "{ format: jpeg }")
         #expect(result.exit == 0, "\(result.errors)")
@@ -100,11 +103,62 @@ import Vips
         #expect(size == [30, 40])
         // The left column is the stored picture's lower edge.
         #expect(pixels[0] > 95 && pixels[29] < 50 && pixels[39 * 30 + 29] > 110)
-        #expect(map.firstRange(of: Array(packet.utf8)) != nil && map.firstRange(of: iso) != nil)
+        let words = String(decoding: map, as: UTF8.self)
+        for word in ["GainMapMin=\"-0.2500001\"", "GainMapMax=\"2.656715\"", "Gamma=\"1.10\""] {
+            #expect(words.contains(word))
+        }
+        #expect(map.firstRange(of: iso) != nil)
         let picture = String(decoding: file.dropLast(map.count), as: UTF8.self)
         #expect(picture.contains("hdrgm:Version=\"1.0\"") && picture.contains("Item:Length=\"\(map.count)\""))
         #expect(picture.contains("urn:iso:std:iso:ts:21496:-1"))
         #expect(try runner.folder.text("out/.imagemill/report.json").contains("\"gain-map\":\"Ultra HDR\""))
+    }
+
+    @Test(arguments: AVIFWithMap.Kind.allCases)
+    func `a map of an AVIF goes into a JPEG with its words`(kind: AVIFWithMap.Kind) async throws {
+        let runner = try CommandRunner()
+        let packet = """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
+             rdf:about="" xmlns:HDRGainMap="http://ns.apple.com/HDRGainMap/1.0/" HDRGainMap:HDRGainMapHeadroom="4.532783"/>
+            </rdf:RDF></x:xmpmeta>
+            """
+        // From no gain to 2 stops: five fractions after two headrooms.
+        let fractions: [(Int, Int)] = [(0, 1), (2, 1), (0, 1), (2, 1), (1, 1), (0, 1), (0, 1)]
+        let iso: [UInt8] = [0, 0, 0, 0, 0] + fractions.flatMap { PNGEdit.number($0.0) + PNGEdit.number($0.1) }
+        let words = kind == .iso ? [0] + iso : Array(packet.utf8)
+        for (name, image) in [
+            (
+                "picture",
+                try TestPicture.make(width: 320, height: 240) { x, y in [UInt8(x / 2 + 40), UInt8(y / 2 + 60), 120] }
+            ),
+            (
+                "map",
+                try TestPicture.make(width: 160, height: 120, bands: 3) { x, _ in
+                    [UInt8](repeating: UInt8(40 + x), count: 3)
+                }
+            ),
+        ] {
+            try await runner.save(
+                name + ".avif", as: "heifsave_target", [("compression", "av1"), ("lossless", true)]
+            ) { image }
+        }
+        let file = AVIFWithMap.file(
+            try runner.bytes("picture.avif"), map: try runner.bytes("map.avif"), kind, words: words)
+        try FileManager.default.createDirectory(atPath: runner.folder.path("in"), withIntermediateDirectories: true)
+        try Data(file).write(to: URL(fileURLWithPath: runner.folder.path("in/a.avif")))
+        let result = try await runner.render(
+            stages: "[ { crop: { width: 160, height: 240, anchor: trailing } } ]", save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try runner.report()["a.avif"]?.warnings.isEmpty == true)
+        let map = try #require(UltraHDR.map(of: runner.bytes("out/a.jpg")))
+        try Data(map).write(to: URL(fileURLWithPath: runner.folder.path("map.jpg")))
+        let (size, pixels) = try await runner.inspect("map.jpg", by: "jpegload_source") {
+            ([$0.width, $0.height, $0.bands], try $0.pixels())
+        }
+        #expect(size == [80, 120, 3])
+        let worst = (0..<80).map { abs(Int(pixels[(60 * 80 + $0) * 3]) - (120 + $0)) }.max()
+        #expect(worst.map { $0 <= 4 } == true, "\(String(describing: worst))")
+        #expect(map.firstRange(of: kind == .iso ? iso : Array("HDRGainMapHeadroom=\"4.532783\"".utf8)) != nil)
     }
 
     @Test func `under what is drawn, and beside the picture, there is no light beyond white`() async throws {
@@ -189,6 +243,98 @@ import Vips
         let report = try runner.report()
         #expect(report["bomb.jpg"]?.warnings.map(\.code) == ["hdr-dropped"])
         #expect(report["torn.jpg"]?.warnings.map(\.code) == ["hdr-dropped"])
+    }
+
+    @Test func `light that a stage has cut off does not come back beside the picture`() async throws {
+        let runner = try CommandRunner()
+        try await save("in/a.jpg", in: runner)
+        for stages in [
+            "[ { crop: { width: 160, height: 80 } }, { frame: { width: 320, height: 240, mode: center } } ]",
+            "[ { crop: { width: 160, height: 80 } }, { border: { width: 80, color: black } } ]",
+        ] {
+            let result = try await runner.render(stages: stages, save: "{ format: jpeg }", more: "# \(stages)")
+            #expect(result.exit == 0, "\(result.errors)")
+            let map = try #require(UltraHDR.map(of: runner.bytes("out/a.jpg")))
+            try Data(map).write(to: URL(fileURLWithPath: runner.folder.path("map.jpg")))
+            let (width, height, pixels) = try await runner.inspect("map.jpg", by: "jpegload_source") {
+                ($0.width, $0.height, try $0.pixels())
+            }
+            // Inside there is light, in the corners and above there is none.
+            #expect(pixels[height / 2 * width + width / 2] > 60, "\(stages)")
+            for (x, y) in [(2, 2), (width - 3, height - 3), (width / 2, 2), (2, height / 2)] {
+                #expect(pixels[y * width + x] <= 3, "\(stages) at \(x), \(y): \(pixels[y * width + x])")
+            }
+        }
+    }
+
+    @Test func `a map that no program could use, or that is damaged within, is dropped, and the picture is made`()
+        async throws
+    {
+        let runner = try CommandRunner()
+        let packets: [(String, String)] = [
+            ("words", UltraHDR.packet(most: "abc")), ("endless", UltraHDR.packet(most: "1e308")),
+            ("flat", UltraHDR.packet(gamma: "0")), ("swapped", UltraHDR.packet(least: "3", most: "2")),
+            ("torn", "<x:xmpmeta xmlns:hdrgm=\"http://ns.adobe.com/hdr-gain-map/1.0/\""),
+        ]
+        for (name, packet) in packets { try await save("in/\(name).jpg", in: runner, packet: packet) }
+        // No number leaves light as it is, which a border would need.
+        try await save("in/bright.jpg", in: runner, packet: UltraHDR.packet(least: "0.5", most: "2"))
+        try await save("in/scan.jpg", in: runner)
+        var file = try runner.bytes("in/scan.jpg")
+        for place in stride(from: file.count - 300, to: file.count - 200, by: 7) { file[place] ^= 0x5A }
+        try Data(file).write(to: URL(fileURLWithPath: runner.folder.path("in/scan.jpg")))
+        let result = try await runner.render(
+            stages: "[ { border: { width: 20, color: red } } ]", save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let report = try runner.report()
+        for name in packets.map(\.0) + ["bright", "scan"] {
+            #expect(UltraHDR.map(of: try runner.bytes("out/\(name).jpg")) == nil, "\(name)")
+            #expect(report["\(name).jpg"]?.warnings.map(\.code) == ["hdr-dropped"], "\(name)")
+        }
+    }
+
+    @Test func `a color on a gray picture, a map that is too fine, and a faded frame`() async throws {
+        let runner = try CommandRunner()
+        let (gray, small, map) = try await inVipsTurn {
+            (
+                try TestPicture.jpeg(
+                    TestPicture.make(width: 160, height: 120, bands: 1) { x, _ in [UInt8(x + 60)] }, quality: 90),
+                try TestPicture.jpeg(TestPicture.make(width: 8, height: 8) { _, _ in [90, 90, 90] }, quality: 90),
+                try TestPicture.jpeg(TestPicture.make(width: 800, height: 800, bands: 1) { _, _ in [99] }, quality: 90)
+            )
+        }
+        try FileManager.default.createDirectory(atPath: runner.folder.path("in"), withIntermediateDirectories: true)
+        for (name, picture) in [("gray", gray), ("small", small)] {
+            let file = UltraHDR.file(picture, map: map, packet: UltraHDR.packet())
+            try Data(file).write(to: URL(fileURLWithPath: runner.folder.path("in/\(name).jpg")))
+        }
+        let result = try await runner.render(
+            stages: "[ { border: { width: 4, color: red } }, { resize: { width: 240 } } ]", save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        for name in ["gray", "small"] {
+            let map = try #require(UltraHDR.map(of: try runner.bytes("out/\(name).jpg")))
+            try Data(map).write(to: URL(fileURLWithPath: runner.folder.path("map.jpg")))
+            let width = try await runner.inspect("map.jpg", by: "jpegload_source") { $0.width }
+            #expect(width == 240, "\(name)")
+        }
+        let faded = try await runner.render(
+            stages: "[ { frame: { width: 100, height: 100, alpha: 0.5 } } ]", save: "{ format: jpeg }")
+        #expect(faded.exit == 0, "\(faded.errors)")
+        #expect(try runner.report()["gray.jpg"]?.warnings.contains { $0.code == "hdr-dropped" } == true)
+    }
+
+    @Test func `the source's own bytes are not taken if their map is not wanted`() async throws {
+        let runner = try CommandRunner()
+        try await save("in/a.jpg", in: runner)
+        for hdr in ["drop", "keep"] {
+            let result = try await runner.render(
+                save: "{ format: jpeg, quality: 100, never-larger: true, metadata: keep, hdr: \(hdr) }",
+                more: "# \(hdr)")
+            #expect(result.exit == 0, "\(result.errors)")
+            let file = try runner.bytes("out/a.jpg")
+            #expect((file.firstRange(of: Array("hdrgm".utf8)) == nil) == (hdr == "drop"))
+            #expect(try (file == runner.bytes("in/a.jpg")) == (hdr == "keep"))
+        }
     }
 
     @Test func `max-bytes holds with the map; kept metadata says nothing twice`() async throws {

@@ -128,7 +128,15 @@ import Vips
             ("usual", [("gAMA", PNGEdit.number(45455)), ("cHRM", standard)]),
             ("rough", [("gAMA", PNGEdit.number(45000))]),
             ("primaries", [("cHRM", p3)]), ("named", [("sRGB", [0]), ("gAMA", PNGEdit.number(55556)), ("cHRM", p3)]),
-            ("zero", [("gAMA", PNGEdit.number(0))]), ("unspecified", [("cICP", [2, 2, 0, 1])]),
+            ("zero", [("gAMA", PNGEdit.number(0))]), ("short", [("gAMA", [0, 0])]),
+            // Light that cannot be, by numbers that would not fit a profile.
+            (
+                "impossible",
+                [
+                    ("gAMA", PNGEdit.number(45455)),
+                    ("cHRM", chromaticities([31270, 32900, 0xFFFF_FFFF, 0, 0, 0xFFFF_FFFF, 0x7FFF_FFFF, 0x7FFF_FFFF])),
+                ]
+            ), ("unspecified", [("cICP", [2, 2, 0, 1])]),
         ]
         for (name, chunks) in same { try await save(colors, as: "in/\(name).png", in: runner, chunks) }
         let result = try await runner.render(save: "{ format: png }")
@@ -230,7 +238,7 @@ import Vips
         p += (3 * t2 - 2 * t3) * maxLum
         let e2 = e1 < ks ? e1 : p
         let result = decodedPQ(e2 * number(peak))
-        return light.map { $0 * result / min(most, peak) / 203 }
+        return light.map { $0 / most * result / 203 }
     }
 
     private static func decodedPQ(_ number: Double) -> Double {
@@ -260,8 +268,7 @@ import Vips
         #expect(result.exit == 0, "\(result.errors)")
         func expected(_ primaries: [[Double]], peak: Double, _ light: ([Double]) -> [Double]) -> [Double] {
             colors.flatMap { color in
-                // In its own primaries, light above white is cut off before anything else is done with it.
-                let mapped = Self.toneMapped(light(color.map { Double($0) / 255 }), peak: peak).map { min($0, 1) }
+                let mapped = Self.toneMapped(light(color.map { Double($0) / 255 }), peak: peak)
                 return Self.standard(mapped, from: primaries).map(Self.encoded)
             }
         }
@@ -281,6 +288,24 @@ import Vips
             let warnings = try #require(try runner.report()["\(name).png"]?.warnings)
             #expect(warnings.first?.code == "hdr-tone-mapped")
         }
+    }
+
+    @Test func `tone-map says which light becomes white, and how much there is`() async throws {
+        let runner = try CommandRunner()
+        let colors = colors(seed: 11)
+        try await save(colors, as: "in/pq.png", in: runner, isDeep: true, [("cICP", [9, 16, 0, 1])])
+        func mean(_ settings: String) async throws -> Double {
+            let result = try await runner.render(save: "{ format: png }", more: settings)
+            #expect(result.exit == 0, "\(result.errors)")
+            let numbers = try await numbers("out/pq.png", of: runner)
+            return numbers.reduce(0, +) / Double(numbers.count)
+        }
+        let usual = try await mean("")
+        #expect(try await mean("tone-map: { white: 203 }") == usual)
+        #expect(try await mean("tone-map: { white: 100 }") > usual + 0.01)
+        #expect(try await mean("tone-map: { peak: 10000 }") < usual - 0.005)
+        let wrong = try await runner.render(save: "{ format: png }", more: "tone-map: { white: 5 }")
+        #expect(wrong.errors.contains("'white'"), "\(wrong.errors)")
     }
 
     // MARK: - Wide renditions
@@ -337,7 +362,10 @@ import Vips
         let differences = zip(seen, own).map { abs($0 - $1) * 255 }
         #expect(differences.reduce(0, +) / Double(differences.count) < 1.2)
         let gray = try #require(ICCProfile(.standard, isGray: true))
+        var link = wide.bytes
+        link.replaceSubrange(12..<16, with: Array("link".utf8))
         for (name, bytes, words) in [
+            ("link.icc", link, "expected the profile of a screen, a printer or a space of color, found another kind"),
             ("gray.icc", gray.bytes, "expected a profile for RGB, found one for other colors"),
             ("none.icc", [1, 2, 3], "expected a color profile, found none in it"),
         ] {

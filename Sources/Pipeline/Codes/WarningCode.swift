@@ -60,9 +60,9 @@ package enum WarningCode: String, CaseIterable, Sendable, Codable {
         case .badProfile:
             "The embedded color profile cannot be used; sRGB (for CMYK a common press profile) was assumed."
         case .profileConverted:
-            "The format cannot hold the profile that `profile: keep` would keep; the colors were converted to sRGB."
+            "The format cannot hold the profile that `profile` asks for; the colors were converted to sRGB."
         case .wideGamutClipped:
-            "The picture's profile holds colors that sRGB does not have; they were moved to the nearest."
+            "The picture's profile holds colors that the rendition's does not have; they were moved to the nearest."
         case .colorConflict:
             "The file describes its colors in two ways that differ; the message says which one was used."
         case .hdrToneMapped:

@@ -106,6 +106,11 @@ package struct Primaries: Hashable, Sendable, Codable {
         Self.coded.first { isNear($0.primaries) }
     }
 
+    /// Whether light can have these coordinates.
+    var areLights: Bool {
+        [red, green, blue, white].allSatisfy { (0...1).contains($0.x) && (0...1).contains($0.y) } && white.y > 0.01
+    }
+
     package func isNear(_ other: Primaries) -> Bool {
         red.isNear(other.red) && green.isNear(other.green) && blue.isNear(other.blue) && white.isNear(other.white)
     }

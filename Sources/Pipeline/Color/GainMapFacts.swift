@@ -11,9 +11,9 @@ package struct GainMapFacts: Hashable, Sendable, Codable {
     }
 
     package var kind: Kind
-    /// Pixels as stored; nil of a map that is not read.
+    /// Pixels as stored; nil if they are not known.
     package var size: PixelSize?
-    /// Where its own file is in that of the picture.
+    /// Where its own file is in that of the picture; all of that for a HEIF.
     package var offset = 0
     package var bytes = 0
     /// How strong it is, only EXIF's maker note says.
@@ -27,7 +27,7 @@ package struct GainMapFacts: Hashable, Sendable, Codable {
     package var isReadable: Bool {
         guard let size else { return false }
         return (1...Self.longestSide).contains(size.width) && (1...Self.longestSide).contains(size.height)
-            && size.area <= 100_000_000 && (1...Self.mostBytes).contains(bytes)
+            && size.area <= 50_000_000 && (1...Self.mostBytes).contains(bytes)
     }
 
     /// Whether a worker may say this: a picture may have taken it over.
@@ -38,6 +38,13 @@ package struct GainMapFacts: Hashable, Sendable, Codable {
 
     /// In words: `Ultra HDR, a gain map of 1020×768`.
     package var words: String { kind.rawValue + (size.map { ", a gain map of \($0)" } ?? ", a gain map") }
+}
+
+/// A gain map as a file that a decoder reads.
+package struct GainMapFile: Sendable {
+    package let bytes: [UInt8]
+    package let format: SourceFormat
+    package let metadata: GainMapMetadata
 }
 
 /// The effect of a stage on the gain map of its picture.

@@ -13,22 +13,27 @@ package struct GainMapMetadata: Hashable, Sendable {
     }
     package func hash(into hasher: inout Hasher) { hasher.combine(packet) }
 
+    /// - Parameters:
+    ///   - packet: XMP.
+    ///   - iso: the binary form.
+    init(packet: [UInt8]?, iso: [UInt8]?) {
+        (self.packet, self.iso) = (packet, iso)
+        segments =
+            [packet.map { (0xE1, JPEGSegmentName.xmp + $0) }, iso.map { (0xE2, JPEGSegmentName.iso + $0) }]
+            .compactMap(\.self)
+    }
+
     /// - Parameter map: a JPEG of its own.
-    package init(ofMap map: ByteSource) {
-        var found: [(code: UInt8, content: [UInt8])] = []
-        var (packet, iso): ([UInt8]?, [UInt8]?)
-        for segment in (try? JPEGMarkers.applicationSegments(in: map)) ?? [] {
-            let content = map.read(segment.content.lowerBound, segment.content.count)
-            if segment.code == 0xE1, content.starts(with: JPEGSegmentName.xmp) {
-                packet = packet ?? Array(content.dropFirst(JPEGSegmentName.xmp.count))
-            } else if segment.code == 0xE2, content.starts(with: JPEGSegmentName.iso) {
-                iso = iso ?? Array(content.dropFirst(JPEGSegmentName.iso.count))
-            } else {
-                continue
-            }
-            found.append((segment.code, content))
+    init(ofMap map: ByteSource) {
+        let contents = ((try? JPEGMarkers.applicationSegments(in: map)) ?? []).map { segment in
+            (code: segment.code, bytes: map.read(segment.content.lowerBound, segment.content.count))
         }
-        (segments, self.packet, self.iso) = (found, packet, iso)
+        func first(_ code: UInt8, _ name: [UInt8]) -> [UInt8]? {
+            contents.first { $0.code == code && $0.bytes.starts(with: name) }.map {
+                Array($0.bytes.dropFirst(name.count))
+            }
+        }
+        self.init(packet: first(0xE1, JPEGSegmentName.xmp).flatMap(xmpOfMap), iso: first(0xE2, JPEGSegmentName.iso))
     }
 
     /// Whether its XMP is Adobe's.
@@ -38,28 +43,52 @@ package struct GainMapMetadata: Hashable, Sendable {
     package var hasISO: Bool { iso != nil }
 
     /// The least and the most gain, as logarithms of base 2, and the exponent of the numbers between; each for all
-    /// bands or one.
-    private var gains: (least: [Double], most: [Double], gamma: [Double]) {
-        if let iso, let gains = Self.gains(iso: iso) { return gains }
-        guard let packet else { return ([0], [1], [1]) }
-        func numbers(_ name: String, _ usual: Double) -> [Double] {
-            let found = Self.numbers(of: name, in: packet)
-            return found.isEmpty ? [usual] : found
+    /// bands or one. Nil if they are missing, or cannot be.
+    private var gains: Gains? {
+        let found: Gains?
+        if let iso {
+            found = Self.gains(iso: iso)
+        } else if let packet, hasAdobePacket {
+            func numbers(_ name: String, _ usual: [Double]) -> [Double] {
+                let found = Self.numbers(of: name, in: packet)
+                return found.isEmpty ? usual : found
+            }
+            found = (numbers("GainMapMin", [0]), numbers("GainMapMax", []), numbers("Gamma", [1]))
+        } else {
+            // Apple's maps have no numbers of that kind: none is no gain.
+            found = packet == nil ? nil : ([0], [1], [1])
         }
-        return (numbers("GainMapMin", 0), numbers("GainMapMax", 1), numbers("Gamma", 1))
+        return found.flatMap { gains in
+            let stops = -64.0...64
+            let isUsable =
+                !gains.most.isEmpty && (gains.least + gains.most).allSatisfy(stops.contains)
+                && gains.gamma.allSatisfy { $0 > 0 && $0 <= 100 }
+                && (0..<3).allSatisfy { Self.value(gains.least, $0) <= Self.value(gains.most, $0) }
+            return isUsable ? gains : nil
+        }
     }
 
-    /// The part of the largest number, from 0 to 1, that stands for no gain in each band: light stays as it is.
+    private typealias Gains = (least: [Double], most: [Double], gamma: [Double])
+
+    private static func value(_ list: [Double], _ band: Int) -> Double { list[min(band, list.count - 1)] }
+
+    /// Whether a program could use the map.
+    package var isUsable: Bool { gains != nil }
+
+    /// The part of the largest number, from 0 to 1, that stands for no gain in each band: light stays as it is. Nil if
+    /// no number does.
     /// - Parameter power: x to the power of y.
-    package func neutral(bands: Int, power: (_ x: Double, _ y: Double) -> Double) -> [Double] {
-        let (least, most, gamma) = gains
-        return (0..<bands).map { band in
-            func value(_ list: [Double]) -> Double { list[min(band, list.count - 1)] }
-            let range = value(most) - value(least)
-            guard range > 0 else { return 0 }
-            let part = min(max(-value(least) / range, 0), 1)
-            return part > 0 && value(gamma) > 0 ? power(part, value(gamma)) : part
+    package func neutral(bands: Int, power: (_ x: Double, _ y: Double) -> Double) -> [Double]? {
+        guard let gains else { return nil }
+        let parts = (0..<bands).compactMap { band -> Double? in
+            let (least, most) = (Self.value(gains.least, band), Self.value(gains.most, band))
+            // A map without any gain has no other numbers either.
+            if least == 0, most == 0 { return 0 }
+            let part = -least / (most - least)
+            guard (0...1).contains(part) else { return nil }
+            return part > 0 ? power(part, Self.value(gains.gamma, band)) : 0
         }
+        return parts.count == bands ? parts : nil
     }
 
     // MARK: - Reading
@@ -89,7 +118,7 @@ package struct GainMapMetadata: Hashable, Sendable {
     }
 
     /// The binary form: a version of two numbers, flags, the headrooms, and for each band five fractions.
-    private static func gains(iso: [UInt8]) -> (least: [Double], most: [Double], gamma: [Double])? {
+    private static func gains(iso: [UInt8]) -> Gains? {
         let source = ByteSource(iso)
         guard let flags = source.integer(at: 4, bytes: 1) else { return nil }
         let (bands, isCommon) = (flags & 0x80 != 0 ? 3 : 1, flags & 0x08 != 0)
@@ -110,7 +139,7 @@ package struct GainMapMetadata: Hashable, Sendable {
             guard let whole = signed(place + bytes * index + 4), whole > 0 else { return nil }
             return number / whole
         }
-        var gains: (least: [Double], most: [Double], gamma: [Double]) = ([], [], [])
+        var gains: Gains = ([], [], [])
         for band in 0..<bands {
             let first = 2 + 5 * band
             guard let least = fraction(first), let most = fraction(first + 1), let gamma = fraction(first + 2) else {

@@ -38,7 +38,8 @@ package struct ICCProfile: Hashable, Sendable {
             let primaries = UInt8(clamping: color.primaries.code ?? 2)
             tags.append(("cicp", Self.tag("cicp") + [primaries, UInt8(code), 0, 1]))
         }
-        if let peak { tags.append(("lumi", Self.xyz(SIMD3(0, peak, 0)))) }
+        // PQ has no numbers for more.
+        if let peak { tags.append(("lumi", Self.xyz(SIMD3(0, min(peak, 10_000), 0)))) }
         bytes = Self.file(tags, space: isGray ? "GRAY" : "RGB ")
     }
 
@@ -78,7 +79,9 @@ package struct ICCProfile: Hashable, Sendable {
     }
 
     /// 16 bits before the point, and 16 after it.
-    private static func fixed(_ value: Double) -> [UInt8] { number(Int((value * 65_536).rounded())) }
+    private static func fixed(_ value: Double) -> [UInt8] {
+        number(Int((min(max(value, -32_767), 32_767) * 65_536).rounded()))
+    }
 
     private static func tag(_ type: FourCC) -> [UInt8] { type.bytes + [0, 0, 0, 0] }
 
@@ -159,7 +162,13 @@ package struct ICCProfile: Hashable, Sendable {
         guard source.read(16, 4) == FourCC("RGB ").bytes else {
             return "expected a profile for RGB, found one for other colors"
         }
-        let hasCurves = ["rTRC", "gTRC", "bTRC"].allSatisfy { content(of: $0) != nil } && colorants != nil
+        let classes: [FourCC] = ["mntr", "prtr", "spac"]
+        // LittleCMS reads no more than a hundred tags.
+        guard classes.contains(where: { source.read(12, 4) == $0.bytes }),
+            let count = source.integer(at: Self.headerBytes, bytes: 4), (1...100).contains(count)
+        else { return "expected the profile of a screen, a printer or a space of color, found another kind" }
+        let hasCurves =
+            ["rTRC", "gTRC", "bTRC"].allSatisfy { content(of: $0) != nil } && colorants?.inverse != nil
         guard hasCurves || content(of: "B2A0") != nil else {
             return "expected a profile that colors can be converted to, found one of a scanner or a camera"
         }

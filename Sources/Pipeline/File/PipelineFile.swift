@@ -18,6 +18,7 @@ package struct PipelineFile: Sendable {
     package let renditions: [Rendition]
     package let documents: [DocumentFile]
     package let profile: ProfilePolicy
+    package let toneMap: ToneMapSettings
     package let tolerance: Tolerance
     /// The page or frame of the source that is read, from 1; nil for the first page, or all frames.
     package let page: Int?
@@ -76,6 +77,7 @@ package struct PipelineFile: Sendable {
         renditions = group.namedRenditions
         documents = group.documents.documents
         profile = group.profile
+        toneMap = group.toneMap
         tolerance = group.tolerance
         page = group.page
         limits = group.limits
@@ -189,6 +191,7 @@ struct PipelineGroup: ParameterGroup {
     let renditions: RenditionMap
     let documents: DocumentMap
     let profile: ProfilePolicy
+    let toneMap: ToneMapSettings
     let tolerance: Tolerance
     let page: Int?
     let limits: LimitOverrides
@@ -211,6 +214,9 @@ struct PipelineGroup: ParameterGroup {
             "profile", .srgb,
             "The colors that stages work in and renditions are in: srgb, display-p3, those of an .icc file, or keep for the source's own."
         )
+        toneMap = p.optional(
+            "tone-map", ToneMapSettings.placeholder,
+            "How light beyond white becomes white, for HDR pictures in PQ and HLG; the usual values suit photos.")
         tolerance = p.optional("tolerate", .nothing, "Which damage to let pass, with a warning in the report.")
         page = p.optional(
             "page", in: 1...100_000,

@@ -133,7 +133,8 @@ extension MetadataBlocks {
         if format.keepsTexts { selection.texts = texts.filter(edit.keeps) }
         if format.keepsDescription, edit.statements.caption == nil { selection.description = description }
         guard format.metadata.contains(.xmp) else { return selection }
-        if let packet = blocks[.xmp].map(xmpOfOnePicture) {
+        if let (packet, isWhole) = blocks[.xmp].map(xmpOfOnePicture) {
+            if !isWhole { selection.reduced.insert(.xmp) }
             let edited = edit.edited(packet, .xmp, most: format.largest(.xmp))
             selection.blocks[.xmp] = edited?.bytes
             if edited?.isWhole == false { selection.reduced.insert(.xmp) }

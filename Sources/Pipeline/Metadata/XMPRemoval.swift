@@ -8,6 +8,8 @@ struct XMPRemoval {
     var properties: Set<XMPProperty> = []
     /// The properties about other pictures in the file.
     var otherPictures = false
+    /// All properties but those of the map that the packet belongs to.
+    var allButMap = false
 
     private static let deepestElement = 64
 
@@ -64,6 +66,7 @@ struct XMPRemoval {
     private func isRemoved(_ name: XMPName, isProperty: Bool) -> Bool {
         if location, name.isOfLocation { return true }
         if otherPictures, name.isOfOtherPicture { return true }
+        if allButMap, isProperty, !name.isOfMap { return true }
         return isProperty && (name.property ?? name.twin).map(properties.contains) ?? false
     }
 }
@@ -94,6 +97,11 @@ extension XMPName {
         }
     }
 
+    /// Whether it is part of what a gain map says of itself.
+    fileprivate var isOfMap: Bool {
+        [.gainMap, .appleGainMap, .applePixels, .rdf, .xml].contains(namespace)
+    }
+
     /// Whether it says where the picture was taken, in whatever namespace (`exif:GPSLatitude`, `photoshop:City`,
     /// `Iptc4xmpCore:Location`, `Iptc4xmpExt:LocationShown`, `drone-dji:AbsoluteAltitude`), or may do so.
     fileprivate var isOfLocation: Bool {
@@ -103,11 +111,21 @@ extension XMPName {
 
 /// A packet without words about other pictures and films in the source's file, which no rendition has: programs would
 /// look for them. Of one that is not well-formed, only statements stay.
-func xmpOfOnePicture(_ packet: [UInt8]) -> [UInt8] {
+/// - Returns: also whether everything else is in it.
+func xmpOfOnePicture(_ packet: [UInt8]) -> (packet: [UInt8], isWhole: Bool) {
     let addresses: [XMPNamespace] = [.gainMap, .container, .appleGainMap, .applePixels, .googleCamera]
-    guard addresses.contains(where: { packet.firstRange(of: Array($0.rawValue.utf8)) != nil }) else { return packet }
-    return XMPRemoval(otherPictures: true).applied(to: packet) ?? Statements(xmp: packet).xmpPacket()
+    guard addresses.contains(where: { packet.firstRange(of: Array($0.rawValue.utf8)) != nil }) else {
+        return (packet, true)
+    }
+    guard let rest = XMPRemoval(otherPictures: true).applied(to: packet) else {
+        return (Statements(xmp: packet).xmpPacket(), false)
+    }
+    return (rest, true)
 }
+
+/// The packet of a gain map with nothing but what it says of itself: it has a place, and an author, as pictures have.
+/// - Returns: nil if it is not well-formed.
+func xmpOfMap(_ packet: [UInt8]) -> [UInt8]? { XMPRemoval(allButMap: true).applied(to: packet) }
 
 /// Whether a name of metadata says where a picture was taken.
 package func saysLocation(_ name: String) -> Bool {

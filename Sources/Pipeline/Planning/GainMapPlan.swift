@@ -6,6 +6,8 @@ package struct GainMapPlan: Hashable, Sendable {
     package let size: PixelSize
     /// From a point of the rendition to one of the picture that comes after each stage, the shared ones first.
     package let toStage: [AffineMap]
+    /// The sizes of these pictures: what is outside of one of them was cut off by its stage.
+    package let stageSizes: [PixelSize]
     /// From a point of the rendition to one of the upright source.
     package let toSource: AffineMap
     /// The sizes of the upright source and of the rendition.
@@ -24,11 +26,12 @@ package struct GainMapPlan: Hashable, Sendable {
         }
         toSource = maps.removeLast()
         toStage = maps.reversed()
+        stageSizes = steps.map(\.output.size)
         (self.source, self.output) = (source, output)
         func side(_ output: Int, _ map: Int, _ source: Int) -> Int {
-            max(1, Int((Double(output) * Double(map) / Double(source)).rounded()))
+            min(output, max(1, Int((Double(output) * Double(map) / Double(source)).rounded())))
         }
-        // At the map's own scale, whatever side of the source lies along which one of the rendition.
+        // At the map's own scale, but no finer than the picture, whatever side of the source lies along which one of the rendition.
         let isTurned = abs(toSource.b) > abs(toSource.a)
         let (across, down) = isTurned ? (map.height, map.width) : (map.width, map.height)
         let (wide, high) = isTurned ? (source.height, source.width) : (source.width, source.height)
@@ -37,22 +40,28 @@ package struct GainMapPlan: Hashable, Sendable {
 }
 
 extension RenditionPlan {
+    /// - Parameter reason: as a sentence without its full stop.
+    package func hdrDropped(_ reason: String) -> Warning {
+        Warning(.hdrDropped, "'\(title)' is without the picture's light beyond white: \(reason)")
+    }
+
     /// The rendition with the source's gain map, or why it has none.
     /// - Parameter shared: the stages before its own.
     func holding(_ map: GainMapFacts, of source: SourceFacts, after shared: [PlannedStage]) -> (RenditionPlan, Warning?)
     {
         let save = rendition.save
         guard save.keepsHDR else { return (self, nil) }
-        func dropped(_ reason: String) -> (RenditionPlan, Warning?) {
-            (self, Warning(.hdrDropped, "'\(title)' is without the picture's light beyond white: \(reason)"))
-        }
+        func dropped(_ reason: String) -> (RenditionPlan, Warning?) { (self, hdrDropped(reason)) }
         guard format.declaration.holdsGainMap else { return dropped("\(format.rawValue) files have no gain map here") }
         guard let size = map.size, map.isReadable else {
             return dropped("the gain map of a \(source.format.declaration.title) is not read")
         }
-        if map.needsMakerNote, ![.all, .allButLocation].contains(keptMetadata) {
+        if source.color?.isHDR == true {
+            return dropped("the picture itself is HDR, and its gain map leads to another one")
+        }
+        if map.needsMakerNote, keptMetadata != .all {
             return dropped(
-                "only EXIF's maker note says how strong the gain map is; 'metadata: all-but-location' keeps it")
+                "only EXIF's maker note says how strong the gain map is; 'metadata: keep' keeps that")
         }
         if let step = (shared + steps).first(where: { $0.gainMapEffect == .spoils }) {
             return dropped("after '\(step.name)', the gain map does not fit any more")
@@ -69,12 +78,24 @@ extension RenditionPlan {
 
 extension SourcePlan {
     /// Bytes that gain maps take at most: the source's as it is decoded, and copies of pictures that are drawn on.
-    static func memory(of map: GainMapFacts?, _ renditions: [RenditionPlan], after shared: [PlannedStage]) -> Int {
-        guard let size = map?.size, renditions.contains(where: { $0.gainMap != nil }) else { return 0 }
-        // Coefficients of a progressive one, its pixels twice, and its file.
-        let decoding = saturating(12 * size.area, 2 * (map?.bytes ?? 0))
+    static func memory(
+        ofMapIn source: SourceFacts, _ renditions: [RenditionPlan], after shared: [PlannedStage]
+    ) -> Int {
+        guard let map = source.gainMap, let size = map.size, renditions.contains(where: { $0.gainMap != nil }) else {
+            return 0
+        }
+        // Its decoder, coefficients of a progressive one, its pixels twice, and its file.
+        let decoder = SourceFacts(format: source.format, size: size).decoderBytes(shrink: 1, to: size)
+        let decoding = [12 * size.area, 2 * map.bytes].reduce(decoder, saturating)
         let drawn = (shared + renditions.flatMap(\.steps)).filter { $0.gainMapEffect == .draws }
-        return saturating(decoding, drawn.map { saturating($0.input.bytes, 2 * $0.output.bytes) }.max() ?? 0)
+        return [decoding, made].reduce(
+            drawn.map { saturating($0.input.bytes, 2 * $0.output.bytes) }.max() ?? 0, saturating)
+    }
+
+    /// Seconds that gain maps may take on a slow machine.
+    static func seconds(ofMapIn source: SourceFacts, _ renditions: [RenditionPlan]) -> Double {
+        let pixels = Double(source.gainMap?.size?.area ?? 0)
+        return Double(renditions.count { $0.gainMap != nil }) * pixels / CostModel.pixelsPerSecond
     }
 }
 

@@ -92,7 +92,7 @@ package struct Planner: Sendable {
         var renditions: [RenditionPlan] = []
         // The picture and the shared stages that each of them is drawn from.
         var drawn: [(picture: PictureInfo, shared: [PlannedStage])] = []
-        var dropped: [Warning] = []
+        var losses: [Int: Warning] = [:]
         for (index, rendition) in wanted {
             let places = places(rendition.stages, rendition: index)
             for scale in rendition.scales {
@@ -111,10 +111,11 @@ package struct Planner: Sendable {
             for index in renditions.indices {
                 let (held, warning) = renditions[index].holding(map, of: source, after: drawn[index].shared)
                 renditions[index] = held
-                dropped += [warning].compactMap(\.self)
+                losses[index] = warning
             }
         }
         let distinct = RenditionPlan.distinct(renditions)
+        let dropped = distinct.compactMap { losses[$0] }
         (renditions, drawn) = (distinct.map { renditions[$0] }, distinct.map { drawn[$0] })
         let look: Look = needsMeasurement && measurements.isEmpty ? .forStages : .none
         guard source.format.isVector, !renditions.isEmpty else {
@@ -178,14 +179,14 @@ package struct Planner: Sendable {
         var plan = SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, renditions: renditions,
             memory: saturating(
-                max(cost.memory, looking), SourcePlan.memory(of: source.gainMap, renditions, after: shared)),
+                max(cost.memory, looking), SourcePlan.memory(ofMapIn: source, renditions, after: shared)),
             keptAssets: cost.keptAssets,
-            time: TimeBound(limits, pixelSeconds: cost.seconds),
+            time: TimeBound(limits, pixelSeconds: cost.seconds + SourcePlan.seconds(ofMapIn: source, renditions)),
             warnings: (renditions.isEmpty ? nothingApplies : sourceWarnings(source))
                 + dropped + renditions.compactMap { depthReduced($0, source) }
                 + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)
                 .filter { $0.code != .upscaled || load.enlargement == 1 })
-        plan.making = cost.making
+        plan.making = saturating(cost.making, SourcePlan.memory(ofMapIn: source, renditions, after: shared))
         return plan
     }
 

@@ -106,7 +106,7 @@ package struct RenditionPlan: Sendable {
             && output.frames == source.frames && output.hasAlpha == source.hasAlpha && background == nil
         let keepsColors =
             profile == .keep || profile == .srgb && !source.hasOwnColors && [.grey, .rgb].contains(source.colour)
-        let keepsLight = source.gainMap == nil || rendition.save.keepsHDR
+        let keepsLight = (source.gainMap == nil) == (gainMap == nil) && source.color?.isHDR != true
         return isSamePicture && keepsColors && keepsLight && !plan.isSet && source.orientation == 1
             && source.page == nil
             && source.droppedBands == 0 && !plan.load.resizes && rendition.layout == .plain && statements.isEmpty

@@ -9,6 +9,9 @@ struct DrawnPart: Sendable {
     /// From a point of the rendition to one of the picture after the stage.
     private let map: AffineMap
 
+    /// The change of all colours together, as a part of white, from which a pixel counts as drawn.
+    private static let muchChange = 0.2
+
     private init(_ sampler: PlaneSampler, _ map: AffineMap) { (self.sampler, self.map) = (sampler, map) }
 
     /// - Parameters:
@@ -19,7 +22,8 @@ struct DrawnPart: Sendable {
         let ratio = Double(after.width) / Double(step.output.size.width)
         let map = step.plan.footprint.map ?? .identity
         let (left, top) = (Int((-map.dx * ratio).rounded()), Int((-map.dy * ratio).rounded()))
-        var old = before.image
+        let same = try before.promoted(to: after.pixels.colour)
+        var old = same.image
         if (left, top) != (0, 0) || before.size != after.size {
             // Where the old picture is not, something was drawn, or nothing is.
             old = try old.embed(
@@ -27,14 +31,19 @@ struct DrawnPart: Sendable {
                 background: [Double](repeating: 0, count: old.bands))
         }
         let colours = after.image.bands - (after.hasAlpha ? 1 : 0)
-        guard old.bands - (before.hasAlpha ? 1 : 0) == colours else { throw MismatchedPlan(stage: step.name) }
-        // A number that is off by one has been rounded, not drawn.
-        var drawn = try old.extractBands(from: 0, count: colours)
-            .subtract(after.image.extractBands(from: 0, count: colours)).abs().more(than: 1).bandor()
+        guard old.bands - (same.hasAlpha ? 1 : 0) == colours, same.pixels.depth == after.pixels.depth else {
+            throw MismatchedPlan(stage: step.name)
+        }
+        let white = after.pixels.depth == .sixteen ? 65_535.0 : 255
+        // How much is drawn of a pixel is not known. One that has changed much is drawn on as a whole, one that has
+        // changed little, in part, so that soft drawings have no hard edges; a number that is off by one was rounded.
+        let change = try old.extractBands(from: 0, count: colours)
+            .subtract(after.image.extractBands(from: 0, count: colours)).abs()
+            .recomb([[Double](repeating: 1, count: colours)])
+        var drawn = try change.linear([255 / (Self.muchChange * white)], [-255 / 48]).cast(.uchar)
         if after.hasAlpha {
             let alpha = try after.image.extractBands(from: colours, count: 1)
-            let whole = after.pixels.depth == .sixteen ? 65_535.0 : 255
-            drawn = try drawn.bandjoin(alpha.linear([-1], [whole]).more(than: whole / 512)).bandor()
+            drawn = try drawn.add(alpha.linear([-255 / white], [255])).cast(.uchar)
         }
         let side = 512.0
         let scale = min(1, side / Double(max(after.width, after.height)))

@@ -16,7 +16,9 @@ struct GainMapPart {
     private static let words = 2000
 
     fileprivate init?(_ pixels: GainMapPixels, _ metadata: GainMapMetadata) throws {
-        guard let map = try JPEGGainMapFile.adding(metadata, to: pixels.encoded()) else { return nil }
+        guard let map = try JPEGGainMapFile.adding(metadata, to: pixels.encoded()) else {
+            return nil
+        }
         (self.map, self.metadata) = (map, metadata)
     }
 
@@ -25,8 +27,7 @@ struct GainMapPart {
     func add(to output: OpenFile, _ rendition: RenditionPlan) throws -> [Warning] {
         let picture = try output.bytes(at: 0, count: output.status().bytes)
         guard let joined = JPEGGainMapFile.joined(picture, map, metadata) else {
-            let message = "'\(rendition.title)' is without the picture's light beyond white: its XMP leaves no room"
-            return [Warning(.hdrDropped, message)]
+            return [rendition.hdrDropped("the XMP beside it cannot be read, or leaves no room")]
         }
         try output.empty()
         try output.append(joined, for: BytePath(rendition.title))
@@ -36,11 +37,20 @@ struct GainMapPart {
 
 extension Renderer {
     /// - Parameter own: the parts that the rendition's stages have drawn.
-    func gainMap(of rendition: RenditionPlan, _ starts: Starts, _ own: DrawnParts) throws -> GainMapPart? {
-        guard let plan = rendition.gainMap, let source = starts.gainMap else { return nil }
+    /// - Returns: also a warning if it has none that was planned.
+    func gainMap(
+        of rendition: RenditionPlan, _ starts: Starts, _ own: DrawnParts
+    ) throws -> (part: GainMapPart?, warnings: [Warning]) {
+        guard let plan = rendition.gainMap, let source = starts.gainMap else { return (nil, []) }
         let parts =
             sharedDrawings.parts.map { $0.part.seen(by: plan.toStage[$0.step]) }
             + own.parts.map { $0.part.seen(by: plan.toStage[self.plan.shared.count + $0.step]) }
-        return try GainMapPart(source.following(plan, drawn: parts), source.metadata)
+        guard let pixels = source.following(plan, drawn: parts) else {
+            return (nil, [rendition.hdrDropped("its gain map has no number that leaves light as it is")])
+        }
+        guard let part = try GainMapPart(pixels, source.metadata) else {
+            return (nil, [rendition.hdrDropped("its gain map's metadata are too long")])
+        }
+        return (part, [])
     }
 }

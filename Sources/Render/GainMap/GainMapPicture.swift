@@ -17,31 +17,38 @@ struct SourceGainMap {
     /// Upright, and smaller than in the file if every rendition can be made of that.
     let pixels: GainMapPixels
     let metadata: GainMapMetadata
-    /// The numbers that change nothing.
-    let neutral: [UInt8]
+    /// The numbers that change nothing; nil if none do.
+    let neutral: [UInt8]?
 
     /// - Parameters:
-    ///   - facts: of a map that is readable.
+    ///   - size: of the map as stored.
     ///   - orientation: the picture's: the map is stored as the picture is.
     ///   - plans: those of the renditions.
-    init(_ file: OpenFile, _ facts: GainMapFacts, orientation: Int, for plans: [GainMapPlan]) throws {
-        let bytes = try file.bytes(at: facts.offset, count: facts.bytes)
-        let shrinks = plans.map(Self.shrink)
-        let opened = try Operation(
-            "jpegload_source",
-            [
-                ("source", .source(try Source(bytes: bytes))), ("shrink", .int(shrinks.min() ?? 1)),
-                ("fail_on", "error"),
-            ]
-        ).image()
-        guard opened.format == .uchar, [1, 3].contains(opened.bands) else {
-            throw Failure(.corrupt, stage: "decode", "the gain map is neither gray nor in color")
+    init(_ file: GainMapFile, _ size: PixelSize, orientation: Int, for plans: [GainMapPlan]) throws {
+        let most = plans.map(Self.shrink).min() ?? 1
+        // A last pixel that stands for a part of one would move the others.
+        let shrink = [8, 4, 2].first { $0 <= most && size.width % $0 == 0 && size.height % $0 == 0 } ?? 1
+        // The picture's own messages stay for whoever judges them.
+        (pixels, metadata) = try VipsLibrary.settingMessagesAside {
+            let opened = try Operation(
+                file.format.decoder.operation,
+                [("source", .source(try Source(bytes: file.bytes))), ("fail_on", "error")]
+                    + file.format.decoder.options(shrink: shrink, factor: 1, allFrames: false)
+            ).image()
+            guard [1, 3].contains(opened.bands) else {
+                throw Failure(.corrupt, stage: "decode", "the gain map is neither gray nor in color")
+            }
+            // Its numbers are no colors: no profile counts.
+            let picture = try Picture(decoded: opened).withoutProfile().inEightBits()
+                .upright(orientation: orientation)
+            let bytes = try picture.image.pixels()
+            let said = VipsLibrary.takeErrors()
+            guard said.isEmpty || file.format.decoder.leavesMessages else {
+                throw Failure(.corrupt, stage: "decode", "the picture's gain map is damaged: \(said)")
+            }
+            return (GainMapPixels(size: picture.size, bands: opened.bands, bytes: bytes), file.metadata)
         }
-        // Its numbers are no colors: no profile counts.
-        let picture = try Picture(decoded: opened).withoutProfile().upright(orientation: orientation)
-        pixels = GainMapPixels(size: picture.size, bands: opened.bands, bytes: try picture.image.pixels())
-        metadata = GainMapMetadata(ofMap: ByteSource(bytes))
-        neutral = metadata.neutral(bands: opened.bands, power: pow).map { UInt8(($0 * 255).rounded()) }
+        neutral = metadata.neutral(bands: pixels.bands, power: pow)?.map { UInt8(($0 * 255).rounded()) }
     }
 
     /// By how much the decoder may shrink the map for a rendition.
@@ -55,17 +62,30 @@ struct SourceGainMap {
 
     /// The map of a rendition, and how much of the source is seen at each of its pixels.
     /// - Parameter drawn: the parts that were drawn over.
-    func following(_ plan: GainMapPlan, drawn: [DrawnPart]) -> GainMapPixels {
+    /// - Returns: nil if something else is seen, and no number leaves light as it is.
+    func following(_ plan: GainMapPlan, drawn: [DrawnPart]) -> GainMapPixels? {
         let (width, height, output) = (plan.size.width, plan.size.height, plan.output)
         var result = [UInt8](repeating: 0, count: width * height * pixels.bands)
         // From a pixel of the rendition's map to one of the rendition.
         let (across, down) = (Double(output.width) / Double(width), Double(output.height) / Double(height))
-        let source = PlaneSampler(pixels, of: plan.source, outside: neutral)
+        let source = PlaneSampler(
+            pixels, of: plan.source, outside: neutral ?? [UInt8](repeating: 0, count: pixels.bands))
         // As many samples along a side as there are pixels of the source's map in one of the rendition's.
         let reach = max(
             (abs(plan.toSource.a) + abs(plan.toSource.b)) * across * source.across,
             (abs(plan.toSource.c) + abs(plan.toSource.d)) * down * source.down)
         let samples = min(max(Int((reach * 0.999).rounded(.up)), 1), 16)
+        let stages = zip(plan.toStage, plan.stageSizes).map { ($0, Double($1.width), Double($1.height)) }
+        func seen(_ point: PlanePoint) -> Double {
+            for (map, width, height) in stages {
+                let there = map(point)
+                // A stage has cut it off. Rounding may put an edge a little outside.
+                let isInside =
+                    there.x > -0.01 && there.y > -0.01 && there.x < width + 0.01 && there.y < height + 0.01
+                if !isInside { return 0 }
+            }
+            return drawn.reduce(1.0) { $0 * (1 - $1.share(at: point)) }
+        }
         var sums = [Double](repeating: 0, count: pixels.bands)
         for y in 0..<height {
             for x in 0..<width {
@@ -75,8 +95,8 @@ struct SourceGainMap {
                         let point = PlanePoint(
                             (Double(x) + (Double(column) + 0.5) / Double(samples)) * across,
                             (Double(y) + (Double(row) + 0.5) / Double(samples)) * down)
-                        let seen = drawn.reduce(1.0) { $0 * (1 - $1.share(at: point)) }
-                        source.add(at: plan.toSource(point), weight: seen, to: &sums)
+                        let weight = source.add(at: plan.toSource(point), weight: seen(point), to: &sums)
+                        if neutral == nil, weight < 0.99 { return nil }
                     }
                 }
                 let count = Double(samples * samples)
@@ -120,12 +140,14 @@ struct PlaneSampler: Sendable {
     }
 
     /// Adds the numbers at a point of the large picture; the rest of the weight is for those outside of it.
-    func add(at point: PlanePoint, weight: Double, to sums: inout [Double]) {
+    /// - Returns: the weight of the picture's own numbers.
+    @discardableResult
+    func add(at point: PlanePoint, weight: Double, to sums: inout [Double]) -> Double {
         let isInside =
             point.x >= 0 && point.y >= 0 && point.x <= Double(large.width) && point.y <= Double(large.height)
         let weight = isInside ? weight : 0
         for band in sums.indices { sums[band] += outside[band] * (1 - weight) }
-        guard weight > 0 else { return }
+        guard weight > 0 else { return 0 }
         let (width, height) = (pixels.size.width, pixels.size.height)
         let x = min(max(point.x * across - 0.5, 0), Double(width - 1))
         let y = min(max(point.y * down - 0.5, 0), Double(height - 1))
@@ -138,5 +160,6 @@ struct PlaneSampler: Sendable {
             let lower = value(left, bottom) * (1 - fx) + value(right, bottom) * fx
             sums[band] += (upper * (1 - fy) + lower * fy) * weight
         }
+        return weight
     }
 }

@@ -11,6 +11,12 @@ extension Picture {
         if profile == nil, pixels.colour == .rgb || (isGrey && color.isGrey) {
             return levels.prefix(pixels.colour.bands).map { Double($0) * (white / 255) }
         }
+        if let profile, pixels.colour == .rgb,
+            let exact = ColorSpaceLight(ICCProfile(profile), isGrey: false)?.numbers(
+                ofStandard: levels.map { Double($0) / 255 })
+        {
+            return exact.map { $0 * white }
+        }
         let pixel = try Image(bytes: levels.map { UInt8(clamping: $0) }, width: 1, height: 1, bands: 3).copy(
             interpretation: .srgb)
         let depth = 8 * pixels.depth.bytes
@@ -118,7 +124,24 @@ extension Picture {
 extension Image {
     /// An sRGB picture in the colours of a profile. Alpha goes along.
     package func converted(toProfile profile: [UInt8], depth: Int) throws -> Image {
-        try colourspace(format == .ushort ? .rgb16 : .srgb).iccTransform(
-            toProfile: profile, input: .srgb, depth: depth)
+        let numbers = try colourspace(format == .ushort ? .rgb16 : .srgb)
+        if let exact = try numbers.converted(exactlyTo: ICCProfile(profile), depth: depth) { return exact }
+        return try numbers.iccTransform(toProfile: profile, input: .srgb, depth: depth)
+    }
+
+    /// The same by curves and a matrix; nil if the profile has more than that, or is gray.
+    private func converted(exactlyTo profile: ICCProfile, depth: Int) throws -> Image? {
+        let isDeep = format == .ushort || depth == 16
+        guard bands - (hasAlpha ? 1 : 0) == 3, let from = ColorSpaceLight(nil, isGrey: false),
+            let to = ColorSpaceLight(profile, isGrey: false),
+            let loop = ColorLoop(from: from, to: to, depth: isDeep ? .sixteen : .eight)
+        else { return nil }
+        var deep = self
+        if isDeep, format != .ushort {
+            deep = try linear([257], [0]).cast(.ushort).copy(interpretation: .rgb16)
+        }
+        let converted = try loop.applied(to: Picture(decoded: deep)).image
+        guard isDeep, depth == 8 else { return converted }
+        return try converted.linear([1.0 / 257], [0]).rint().cast(.uchar).copy(interpretation: .srgb)
     }
 }

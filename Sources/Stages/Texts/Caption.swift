@@ -36,7 +36,7 @@ package struct Caption: Stage {
     package var texts: [TextTemplate] { [text.text] }
 
     package struct Plan: StagePlan {
-        package var gainMapEffect: GainMapEffect { .follows }
+        package var gainMapEffect: GainMapEffect { .draws }
         package let output: PictureInfo
         let text: TextPlan
         /// Where the picture is.

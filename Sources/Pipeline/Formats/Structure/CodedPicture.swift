@@ -70,12 +70,12 @@ private struct CodedPictures {
 enum HEIFItemTypes {
     static func items(
         in source: ByteSource, _ meta: Range<Int>, of types: [FourCC]
-    ) throws(StructureError) -> [(id: Int, type: FourCC)] {
+    ) throws(StructureError) -> [(id: Int, type: FourCC, place: Range<Int>)] {
         let box = try ISOBoxes.first("iinf", in: source, meta)
         var head = ForwardReader(source, in: box.content)
         let countBytes = try head.byte() == 0 ? 2 : 4
         var entries = ISOBoxes(in: source, box.content.dropFirst(4 + countBytes))
-        var items: [(Int, FourCC)] = []
+        var items: [(Int, FourCC, Range<Int>)] = []
         while let entry = try entries.next() {
             var reader = ForwardReader(source, in: entry.content)
             let version = try reader.byte()
@@ -84,7 +84,7 @@ enum HEIFItemTypes {
             let id = try reader.integer(bytes: version == 2 ? 2 : 4)
             try reader.skip(2)
             let type = try reader.fourCC()
-            if types.contains(type) { items.append((id, type)) }
+            if types.contains(type) { items.append((id, type, entry.content)) }
         }
         return items
     }

@@ -20,6 +20,11 @@ package protocol FileStructure: Sendable {
     static func statedColor(in source: ByteSource) throws(StructureError) -> StatedColor?
     /// The second picture that makes the first one HDR; nil if there is none.
     static func gainMap(in source: ByteSource) throws(StructureError) -> GainMapFacts?
+    /// The gain map as a file of its own.
+    /// - Parameter format: of the source.
+    static func gainMapFile(
+        in source: ByteSource, of format: SourceFormat
+    ) throws(StructureError) -> GainMapFile?
     /// Whether there is an animation of which the decoder gives one picture only.
     static func hasHiddenFrames(_ source: ByteSource) throws(StructureError) -> Bool
     /// The first other file that it shows a part of, which is never read: the address as it is written.
@@ -54,6 +59,7 @@ extension FileStructure {
     package static func hasProfile(_ source: ByteSource) -> Bool { false }
     package static func statedColor(in source: ByteSource) -> StatedColor? { nil }
     package static func gainMap(in source: ByteSource) -> GainMapFacts? { nil }
+    package static func gainMapFile(in source: ByteSource, of format: SourceFormat) -> GainMapFile? { nil }
     package static func hasHiddenFrames(_ source: ByteSource) -> Bool { false }
     package static func linkedFile(in source: ByteSource) -> String? { nil }
     package static func statements(of page: Int, in source: ByteSource) -> Statements { Statements() }

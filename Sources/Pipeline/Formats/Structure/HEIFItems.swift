@@ -6,21 +6,24 @@ struct HEIFItems {
     private let source: ByteSource
     private let meta: Range<Int>
 
-    static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
+    /// - Parameter item: nil for the primary one.
+    static func size(
+        of item: Int? = nil, in source: ByteSource
+    ) throws(StructureError) -> (width: Int, height: Int) {
         var size = (width: 0, height: 0)
-        for box in try primaryProperties(in: source) { size = try HEIFProperty(box, in: source).applied(to: size) }
+        for box in try properties(of: item, in: source) { size = try HEIFProperty(box, in: source).applied(to: size) }
         return size
     }
 
     /// Whether the primary item is to be turned, mirrored or cropped after decoding.
     static func turnsOrCrops(in source: ByteSource) throws(StructureError) -> Bool {
-        try primaryProperties(in: source).contains { ["irot", "imir", "clap"].contains($0.type) }
+        try properties(in: source).contains { ["irot", "imir", "clap"].contains($0.type) }
     }
 
     static func statedColor(in source: ByteSource) throws(StructureError) -> StatedColor? {
         var color: CodedColor?
         var (brightest, screen): (Double?, Double?)
-        for box in try primaryProperties(in: source) {
+        for box in try properties(in: source) {
             var reader = ForwardReader(source, in: box.content)
             switch box.type {
             case "colr":
@@ -39,17 +42,14 @@ struct HEIFItems {
         return StatedColor(color, by: .nclx, peak: [brightest, screen].compactMap(\.self).first { $0 > 0 })
     }
 
-    /// The properties of all items.
-    static func properties(in source: ByteSource) throws(StructureError) -> [ISOBox] {
-        let items = HEIFItems(source: source, meta: try ISOBoxes.first("meta", in: source).fullContent())
-        return try items.properties(in: ISOBoxes.first("iprp", in: source, items.meta).content)
-    }
-
-    private static func primaryProperties(in source: ByteSource) throws(StructureError) -> [ISOBox] {
+    /// The properties of an item.
+    /// - Parameter item: nil for the primary one.
+    static func properties(of item: Int? = nil, in source: ByteSource) throws(StructureError) -> [ISOBox] {
         let items = HEIFItems(source: source, meta: try ISOBoxes.first("meta", in: source).fullContent())
         let container = try ISOBoxes.first("iprp", in: source, items.meta).content
         let properties = try items.properties(in: container)
-        return try items.propertyIndices(of: items.primaryItem(), in: container).compactMap {
+        let id = if let item { item } else { try items.primaryItem() }
+        return try items.propertyIndices(of: id, in: container).compactMap {
             properties.indices.contains($0 - 1) ? properties[$0 - 1] : nil
         }
     }

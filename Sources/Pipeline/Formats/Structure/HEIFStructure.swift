@@ -26,18 +26,14 @@ enum HEIFStructure: FileStructure {
         try HEIFItems.statedColor(in: source)
     }
 
-    /// A map that is not read: the decoder gives the first picture alone.
     static func gainMap(in source: ByteSource) throws(StructureError) -> GainMapFacts? {
-        let meta = try ISOBoxes.first("meta", in: source).fullContent()
-        if let items = try? HEIFItemTypes.items(in: source, meta, of: ["tmap"]), !items.isEmpty {
-            return GainMapFacts(kind: .iso)
-        }
-        let isApples = try HEIFItems.properties(in: source).contains { box in
-            box.type == "auxC"
-                && source.read(box.content.lowerBound, min(box.content.count, 200))
-                    .firstRange(of: Array("hdrgainmap".utf8)) != nil
-        }
-        return isApples ? GainMapFacts(kind: .apple) : nil
+        try HEIFGainMap(in: source)?.facts
+    }
+
+    static func gainMapFile(
+        in source: ByteSource, of format: SourceFormat
+    ) throws(StructureError) -> GainMapFile? {
+        try HEIFGainMap(in: source)?.file(as: format)
     }
 
     /// Older versions of libheif follow references in a circle until their stack is full.

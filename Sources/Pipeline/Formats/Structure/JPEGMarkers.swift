@@ -101,6 +101,14 @@ struct JPEGMarkers: FileStructure {
         try JPEGPictures.gainMap(in: source)
     }
 
+    static func gainMapFile(
+        in source: ByteSource, of format: SourceFormat
+    ) throws(StructureError) -> GainMapFile? {
+        guard let facts = try gainMap(in: source), facts.isReadable else { return nil }
+        let bytes = source.read(facts.offset, facts.bytes)
+        return GainMapFile(bytes: bytes, format: format, metadata: GainMapMetadata(ofMap: ByteSource(bytes)))
+    }
+
     /// The application's segments before the first scan, by their codes; the ranges are those of their content.
     static func applicationSegments(
         in source: ByteSource

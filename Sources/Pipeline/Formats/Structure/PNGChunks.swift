@@ -52,7 +52,7 @@ struct PNGChunks: FileStructure {
             let (type, length) = try chunks.next()
             if type == "IDAT" || type == "IEND" { return color.stated }
             let end = chunks.reader.position + length + checksumBytes
-            try color.read(type, from: &chunks.reader)
+            try color.read(type, length, from: &chunks.reader)
             try chunks.reader.skip(end - chunks.reader.position)
         }
     }

@@ -9,8 +9,14 @@ struct PNGColor {
     /// The most light in the picture, and on the screen that it was made on.
     private var (brightest, screen): (Double?, Double?)
 
+    /// How many bytes each chunk has.
+    private static let lengths: [FourCC: Int] = ["cICP": 4, "gAMA": 4, "cHRM": 32, "cLLI": 8, "mDCV": 24]
+
     /// - Parameter reader: at the data of the chunk; it may stop anywhere in it.
-    mutating func read(_ type: FourCC, from reader: inout ForwardReader) throws(StructureError) {
+    mutating func read(
+        _ type: FourCC, _ length: Int, from reader: inout ForwardReader
+    ) throws(StructureError) {
+        if let expected = Self.lengths[type], length != expected { return }
         switch type {
         case "cICP":
             let (primaries, transfer) = (Int(try reader.byte()), Int(try reader.byte()))
@@ -43,7 +49,9 @@ struct PNGColor {
         let curve: TransferCurve = isOfScreens ? .standard : exponent == 1 ? .linear : .power(exponent)
         let color = CodedColor(primaries ?? .standard, curve)
         // A curve that no screen has, and colors that cannot be, are mistakes of a writer.
-        guard (0.2...20).contains(exponent), color.primaries.toProfileXYZ != nil, !color.isStandard else { return nil }
+        guard (0.2...20).contains(exponent), color.primaries.areLights, color.primaries.toProfileXYZ != nil,
+            !color.isStandard
+        else { return nil }
         return StatedColor(color, by: .gamma)
     }
 }

@@ -1,30 +1,28 @@
 // HDR pictures as screens without HDR show them.
 // PQ and HLG: ITU-R BT.2100-2; the curve: ITU-R BT.2390-10 §5.4; the white of paper in HDR: ITU-R BT.2408-7.
 import Glibc
-import Pipeline
+package import Pipeline
 
 /// Compresses light beyond the white of paper into what is below it.
 ///
 /// The largest of a pixel's three lights is compressed, and the others by as much, so that no color changes its hue. Up
-/// to about half of white, nothing changes.
-struct ToneMapping: Hashable {
+/// to a knee, which is lower the more light there is, nothing changes.
+package struct ToneMapping: Hashable {
     /// Light that a screen of HLG shows at most, and the most that is expected in PQ if the file does not say, in cd/m².
     private static let usualPeak = 1000.0
-    /// The light of paper in HDR pictures, in cd/m², which becomes white.
-    private static let usualWhite = 203.0
     /// The most that PQ has numbers for.
     private static let mostLight = 10_000.0
 
-    let primaries: Primaries
+    package let primaries: Primaries
     private let curve: TransferCurve
     /// The most light in the picture, and the light that becomes white, in cd/m².
     private let (peak, white): (Double, Double)
 
     /// - Parameter profile: with the code points of PQ or HLG; nil comes of another one.
-    init?(_ profile: ICCProfile) {
+    package init?(_ profile: ICCProfile, _ settings: ToneMapSettings) {
         guard let color = profile.codedColor, color.isHDR else { return nil }
-        (primaries, curve, white) = (color.primaries, color.curve, Self.usualWhite)
-        let said = color.curve == .pq ? profile.peak : nil
+        (primaries, curve, white) = (color.primaries, color.curve, settings.white)
+        let said = settings.peak ?? (color.curve == .pq ? profile.peak : nil)
         peak = min(max(said ?? Self.usualPeak, white), Self.mostLight)
     }
 
@@ -88,15 +86,15 @@ struct ToneMappingTables: Sendable {
         }
     }
 
-    /// A color's light after the mapping. Light above the most is beyond white afterwards too.
+    /// A color's light after the mapping: no more than white.
     func mapped(_ light: SIMD3<Float>) -> SIMD3<Float> {
         var color = light
         if let brightness {
             // The brightness of the scene is 1 where each light is the most of a screen.
             color *= powf(max((color * brightness).sum() / most, 0), 0.2)
         }
-        color *= between(gains, color.max() / most * Float(gains.count - 1))
-        // In its own colors, before others are made of it.
-        return color.clamped(lowerBound: SIMD3(), upperBound: SIMD3(repeating: 1))
+        let strongest = color.max()
+        // What has more light than the picture is expected to have is white, in its own hue.
+        return color * (strongest > most ? 1 / strongest : between(gains, strongest / most * Float(gains.count - 1)))
     }
 }

@@ -1,12 +1,11 @@
 // Pixels from one space of color to another: by tables into light, light by a matrix, and by tables into numbers again.
 // LittleCMS goes by a grid of 33 colors a side where numbers have 16 bits, and is off by up to 29 of 255 in the dark.
 import Glibc
-import Pipeline
-import Stages
+package import Pipeline
 import Vips
 
 /// The tables and the matrix for one pair of spaces and one kind of numbers. Making them costs some milliseconds.
-final class ColorLoop: Sendable {
+package final class ColorLoop: Sendable {
     private static let steps = 4096
 
     /// Light by number, for each colour: 1 is white.
@@ -19,7 +18,7 @@ final class ColorLoop: Sendable {
     private let depth: BitDepth
 
     /// - Returns: nil if a space cannot be left, or gray would become colored.
-    init?(from source: ColorSpaceLight, to target: ColorSpaceLight, depth: BitDepth) {
+    package init?(from source: ColorSpaceLight, to target: ColorSpaceLight, depth: BitDepth) {
         guard source.curves.count == target.curves.count, depth != .float else { return nil }
         let count = depth == .eight ? 256 : 65_536
         var lights: [ProfileCurve: [Float]] = [:]
@@ -39,7 +38,7 @@ final class ColorLoop: Sendable {
     }
 
     /// The picture with other numbers. Alpha stays.
-    func applied(to picture: Picture) throws -> Picture {
+    package func applied(to picture: Picture) throws -> Picture {
         let bands = picture.image.bands
         return picture.with(
             try depth == .eight

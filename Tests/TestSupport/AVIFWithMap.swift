@@ -1,7 +1,7 @@
 // AVIFs with gain maps, put together of two AVIFs by hand.
 
 package enum AVIFWithMap {
-    /// Who says that the second picture is a map.
+    /// The way in which the second picture is said to be a map.
     package enum Kind: Sendable, CaseIterable {
         /// An item that is made of both, with ISO 21496-1.
         case iso

@@ -250,7 +250,7 @@ import Vips
         try await save("in/a.jpg", in: runner)
         for stages in [
             "[ { crop: { width: 160, height: 80 } }, { frame: { width: 320, height: 240, mode: center } } ]",
-            "[ { crop: { width: 160, height: 80 } }, { border: { width: 80, color: black } } ]",
+            "[ { crop: { width: 160, height: 80 } }, { border: { width: 80, color: black, grow: true } } ]",
         ] {
             let result = try await runner.render(stages: stages, save: "{ format: jpeg }", more: "# \(stages)")
             #expect(result.exit == 0, "\(result.errors)")
@@ -309,7 +309,7 @@ import Vips
             try Data(file).write(to: URL(fileURLWithPath: runner.folder.path("in/\(name).jpg")))
         }
         let result = try await runner.render(
-            stages: "[ { border: { width: 4, color: red } }, { resize: { width: 240 } } ]", save: "{ format: jpeg }")
+            stages: "[ { border: { width: 4, color: red, grow: true } }, { resize: { width: 240 } } ]", save: "{ format: jpeg }")
         #expect(result.exit == 0, "\(result.errors)")
         for name in ["gray", "small"] {
             let map = try #require(UltraHDR.map(of: try runner.bytes("out/\(name).jpg")))

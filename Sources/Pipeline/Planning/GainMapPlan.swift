@@ -87,6 +87,11 @@ extension SourcePlan {
         // Its decoder, coefficients of a progressive one, its pixels twice, and its file.
         let decoder = SourceFacts(format: source.format, size: size).decoderBytes(shrink: 1, to: size)
         let decoding = [12 * size.area, 2 * map.bytes].reduce(decoder, saturating)
+        // The map of a rendition with its encoder, and copies of the file that it is put into.
+        let made =
+            renditions.map { plan in
+                plan.gainMap.map { saturating(10 * $0.size.area, plan.output.size.area) } ?? 0
+            }.max() ?? 0
         let drawn = (shared + renditions.flatMap(\.steps)).filter { $0.gainMapEffect == .draws }
         return [decoding, made].reduce(
             drawn.map { saturating($0.input.bytes, 2 * $0.output.bytes) }.max() ?? 0, saturating)

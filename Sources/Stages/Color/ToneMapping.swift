@@ -94,7 +94,7 @@ struct ToneMappingTables: Sendable {
             color *= powf(max((color * brightness).sum() / most, 0), 0.2)
         }
         let strongest = color.max()
-        // What has more light than the picture is expected to have is white, in its own hue.
+        // More light than the picture is expected to have is as much as white, in its own hue.
         return color * (strongest > most ? 1 / strongest : between(gains, strongest / most * Float(gains.count - 1)))
     }
 }

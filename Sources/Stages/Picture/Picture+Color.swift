@@ -15,7 +15,7 @@ extension Picture {
             let exact = ColorSpaceLight(ICCProfile(profile), isGrey: false)?.numbers(
                 ofStandard: levels.map { Double($0) / 255 })
         {
-            return exact.map { $0 * white }
+            return exact.map { ($0 * white).rounded() }
         }
         let pixel = try Image(bytes: levels.map { UInt8(clamping: $0) }, width: 1, height: 1, bands: 3).copy(
             interpretation: .srgb)

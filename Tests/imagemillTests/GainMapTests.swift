@@ -309,7 +309,8 @@ import Vips
             try Data(file).write(to: URL(fileURLWithPath: runner.folder.path("in/\(name).jpg")))
         }
         let result = try await runner.render(
-            stages: "[ { border: { width: 4, color: red, grow: true } }, { resize: { width: 240 } } ]", save: "{ format: jpeg }")
+            stages: "[ { border: { width: 4, color: red, grow: true } }, { resize: { width: 240 } } ]",
+            save: "{ format: jpeg }")
         #expect(result.exit == 0, "\(result.errors)")
         for name in ["gray", "small"] {
             let map = try #require(UltraHDR.map(of: try runner.bytes("out/\(name).jpg")))

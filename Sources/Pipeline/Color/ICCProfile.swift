@@ -138,9 +138,20 @@ package struct ICCProfile: Hashable, Sendable {
     /// The code points of its `cicp` tag, which tell PQ and HLG.
     package var codedColor: CodedColor? {
         guard let content = content(of: "cicp"), content.count >= 12, content.starts(with: FourCC("cicp").bytes) else {
-            return nil
+            return colorByName
         }
         return CodedColor(primaries: Int(content[8]), transfer: Int(content[9]))
+    }
+
+    /// PQ and HLG of JPEG XL, as libjxl before 0.9 has them: its profiles have names of parts instead of code points.
+    private var colorByName: CodedColor? {
+        let parts = (name ?? "").split(separator: "_")
+        guard parts.contains("D65"), let last = parts.last, let curve = ["PeQ": TransferCurve.pq, "HLG": .hlg][last]
+        else {
+            return nil
+        }
+        let known: [Substring: Primaries] = ["202": .bt2020, "DCI": .displayP3, "SRG": .standard, "Gra": .standard]
+        return parts.lazy.compactMap { known[$0] }.first.map { CodedColor($0, curve) }
     }
 
     /// The most light of HDR pictures in cd/m²; nil if it does not say.

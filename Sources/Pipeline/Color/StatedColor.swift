@@ -52,7 +52,8 @@ package struct ColorFacts: Hashable, Sendable, Codable {
         guard profile != nil || stated != nil else { return nil }
         let other = stated.map { "\($0.color.name) by \($0.origin.rawValue)" }
         if let profile, stated?.overrulesProfile != true {
-            (name, origin) = (profile.name ?? "a profile without a name", Self.profileOrigin)
+            name = profile.codedColor?.name ?? profile.name ?? "a profile without a name"
+            origin = Self.profileOrigin
             isHDR = profile.codedColor?.isHDR == true
             if let stated, stated.isExact, !profile.agrees(with: stated.color) { overruled = other }
         } else if let stated {

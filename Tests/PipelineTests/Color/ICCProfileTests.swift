@@ -63,6 +63,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("RGB_D65_202_Rel_PeQ", CodedColor(.bt2020, .pq)), ("RGB_D65_DCI_Rel_HLG", CodedColor(.displayP3, .hlg)),
+        ("RGB_D65_SRG_Rel_PeQ", CodedColor(.standard, .pq)), ("Gra_D65_Rel_PeQ", CodedColor(.standard, .pq)),
+        ("RGB_D65_202_Rel_SRG", nil), ("RGB_DCI_DCI_Rel_PeQ", nil), ("PeQ", nil), ("Camera_HLG", nil),
+    ])
+    func `libjxl's profiles without code points tell PQ and HLG by their names`(name: String, color: CodedColor?) {
+        let text = Array("desc\0\0\0\0".utf8) + [0, 0, 0, UInt8(name.utf8.count + 1)] + Array(name.utf8) + [0]
+        let table = [0, 0, 0, 1] + Array("desc".utf8) + [0, 0, 0, 144, 0, 0, 0, UInt8(text.count)]
+        #expect(ICCProfile([UInt8](repeating: 0, count: 128) + table + text).codedColor == color)
+    }
+
     @Test func `code points that are reserved or both unspecified say nothing`() {
         #expect(CodedColor(primaries: 2, transfer: 2) == nil)
         #expect(CodedColor(primaries: 3, transfer: 13) == nil)

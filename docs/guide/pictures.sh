@@ -70,6 +70,7 @@ follow contact-sheets && cp sheets/photos.jpg "$images/contact-sheets.jpg"
 follow masks && show masks 4 140 140 "$flat" shapes/*.png
 follow frames && show ratios 4 150 190 "$photo" posts/*.jpg && show shadows 4 200 190 "$flat" framed/*.png && show captions 3 200 140 "$flat" captions/*.png
 follow color && show adjust 4 180 120 "$photo" corrected/*.jpg && show looks 4 180 120 "$photo" looks/*.jpg
+follow hdr && show hdr 2 300 200 "$photo" sunsets/*.jpg
 follow mixed-folders && show mixed-folders 4 200 150 "$photo" mixed/*
 follow responsive-images
 mkdir -p third

@@ -29,6 +29,28 @@ awk 'BEGIN {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# A sunset with light beyond white: the sun has 2,500 cd/m², paper in the shade has 60. Its numbers are PQ in BT.2020, which the chunk cICP says
+# in one of the two files; the other is what programs see that do not read it.
+mkdir -p hdr
+awk 'function pq(light,  y) { y = (light / 10000) ^ 0.1593017578125; return int(65535 * ((0.8359375 + 18.8515625 * y) / (1 + 18.6875 * y)) ^ 78.84375 + 0.5) }
+function hill(x) { return 250 - 26 * sin(x / 70) - 14 * sin(x / 23 + 2) }
+BEGIN {
+    print "P3 480 320 65535"
+    for (y = 0; y < 320; y++)
+        for (x = 0; x < 480; x++) {
+            from = sqrt((x - 330) ^ 2 + (y - 170) ^ 2)
+            glow = exp(-from / 70)
+            up = 1 - y / 320
+            red = 60 + 240 * glow + 60 * (1 - up); green = 70 + 130 * glow + 30 * (1 - up); blue = 120 * up + 40 + 40 * glow
+            if (from < 26) { red = 2500; green = 2100; blue = 1200 }
+            if (y > hill(x)) { red = 8 + 30 * glow; green = 10 + 16 * glow; blue = 8 + 4 * glow }
+            if (y > 292) { shine = exp(-((x - 330) / 46) ^ 2) * (0.6 + 0.4 * sin(y * 1.9)); red = 14 + 700 * shine; green = 22 + 480 * shine; blue = 40 + 200 * shine }
+            print pq(red), pq(green), pq(blue)
+        }
+}' > "$work/sunset.ppm"
+vips copy "$work/sunset.ppm" "hdr/2-as-plain-numbers.png"
+{ head -c 33 hdr/2-as-plain-numbers.png; printf '\000\000\000\004cICP\011\020\000\001\115\043\043\376'; tail -c +34 hdr/2-as-plain-numbers.png; } > hdr/1-tone-mapped.png
+
 # A print on the scanner's glass: a white border all around.
 vips thumbnail photos/lake.jpg "$work/print.v" 420
 vips embed "$work/print.v" scans/print.png 70 50 600 400 --extend white

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import Vips
 
+@testable import Pipeline
+
 @Suite struct GainMapTests {
     /// A picture of 320 × 240 whose map of 80 × 60 is a slope: 40 + x, and in its lower half 60 more.
     private func save(
@@ -159,6 +161,29 @@ import Vips
         let worst = (0..<80).map { abs(Int(pixels[(60 * 80 + $0) * 3]) - (120 + $0)) }.max()
         #expect(worst.map { $0 <= 4 } == true, "\(String(describing: worst))")
         #expect(map.firstRange(of: kind == .iso ? iso : Array("HDRGainMapHeadroom=\"4.532783\"".utf8)) != nil)
+    }
+
+    @Test(arguments: AVIFWithMap.Kind.allCases)
+    func `a gain map in a HEIF is found by its item, with a size if that can be`(kind: AVIFWithMap.Kind) throws {
+        func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
+            PNGEdit.number(8 + content.count) + Array(type.utf8) + content
+        }
+        func picture(_ width: Int, _ height: Int) -> [UInt8] {
+            box("ispe", [0, 0, 0, 0] + PNGEdit.number(width) + PNGEdit.number(height))
+                + box("av1C", [0x81, 0, 0, 0]) + box("mdat", [1, 2, 3])
+        }
+        func map(_ width: Int, _ height: Int) throws -> GainMapFacts? {
+            let file = AVIFWithMap.file(picture(300, 200), map: picture(width, height), kind, words: [0, 1, 2])
+            return try HEIFStructure.gainMap(in: ByteSource(file))
+        }
+        let found = try #require(try map(75, 50))
+        #expect(found.size == PixelSize(75, 50) && found.isReadable && found.isPlausible)
+        #expect(found.kind == (kind == .iso ? .iso : .apple) && found.needsMakerNote == (kind == .apple))
+        // A box may say anything, which is the file's fault and not the worker's.
+        for (width, height) in [(0xFFFF_FFFF, 1), (100_000, 100_000), (0, 50)] {
+            let wrong = try #require(try map(width, height))
+            #expect(wrong.size == nil && !wrong.isReadable && wrong.isPlausible)
+        }
     }
 
     @Test func `under what is drawn, and beside the picture, there is no light beyond white`() async throws {

@@ -60,9 +60,12 @@ struct HEIFGainMap {
     }
 
     private static func facts(_ kind: GainMapFacts.Kind, _ item: Int, in source: ByteSource) -> GainMapFacts {
-        let size = try? HEIFItems.size(of: item, in: source)
-        return GainMapFacts(
-            kind: kind, size: size.map { PixelSize($0.width, $0.height) }, offset: 0, bytes: source.count)
+        let sides = 1...GainMapFacts.longestSide
+        let size = (try? HEIFItems.size(of: item, in: source)).flatMap { width, height in
+            // A box may say anything.
+            sides.contains(width) && sides.contains(height) ? PixelSize(width, height) : nil
+        }
+        return GainMapFacts(kind: kind, size: size, offset: 0, bytes: source.count)
     }
 
     /// The file with the map as its primary item, which nothing hides and nobody calls auxiliary.

@@ -290,6 +290,22 @@ import Vips
         }
     }
 
+    @Test func `tone-map of another peak leaves the brightness of HLG as it is`() async throws {
+        let runner = try CommandRunner()
+        let colors = colors(seed: 12)
+        try await save(colors, as: "in/hlg.png", in: runner, isDeep: true, [("cICP", [12, 18, 0, 1])])
+        let result = try await runner.render(save: "{ format: png }", more: "tone-map: { peak: 2000 }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let expected = colors.flatMap { color in
+            let scene = color.map { Self.decodedHLG(Double($0) / 255) }
+            let brightness = Self.p3[1][0] * scene[0] + Self.p3[1][1] * scene[1] + Self.p3[1][2] * scene[2]
+            let light = scene.map { $0 * Foundation.pow(brightness, 0.2) * 1000 }
+            return Self.standard(Self.toneMapped(light, peak: 2000), from: Self.p3).map(Self.encoded)
+        }
+        let difference = worst(try await numbers("out/hlg.png", of: runner), expected)
+        #expect(difference <= 1, "\(difference)")
+    }
+
     @Test func `tone-map says which light becomes white, and how much there is`() async throws {
         let runner = try CommandRunner()
         let colors = colors(seed: 11)

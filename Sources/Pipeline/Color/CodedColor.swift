@@ -26,10 +26,10 @@ package struct CodedColor: Hashable, Sendable, Codable {
     package static let standard = CodedColor(.standard, .standard)
     package static let displayP3 = CodedColor(.displayP3, .standard)
 
-    /// Whether it is sRGB, or as near as writers of files come to it.
+    /// Whether it is sRGB, or close enough to be taken for it.
     package var isStandard: Bool { primaries.isNear(.standard) && curve == .standard }
 
-    /// Whether its numbers reach beyond the white of paper: they are tone-mapped.
+    /// Whether it is PQ or HLG, which are tone-mapped.
     package var isHDR: Bool { curve == .pq || curve == .hlg }
 
     /// In words: `Display P3`, `BT.2020 PQ`, `sRGB primaries, gamma 1.8`.
@@ -98,7 +98,7 @@ package struct Primaries: Hashable, Sendable, Codable {
         self = found.primaries
     }
 
-    /// Nil if they are nobody's.
+    /// The code point of H.273; nil if there is none for them.
     package var code: Int? { known?.code }
     package var name: String? { known?.name }
 
@@ -106,7 +106,7 @@ package struct Primaries: Hashable, Sendable, Codable {
         Self.coded.first { isNear($0.primaries) }
     }
 
-    /// Whether light can have these coordinates.
+    /// Whether the coordinates are in the range of real colors.
     var areLights: Bool {
         [red, green, blue, white].allSatisfy { (0...1).contains($0.x) && (0...1).contains($0.y) } && white.y > 0.01
     }

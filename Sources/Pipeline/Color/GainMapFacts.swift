@@ -13,7 +13,7 @@ package struct GainMapFacts: Hashable, Sendable, Codable {
     package var kind: Kind
     /// Pixels as stored; nil if they are not known.
     package var size: PixelSize?
-    /// Where its own file is in that of the picture; all of that for a HEIF.
+    /// The place of the map's own file in the source; for a HEIF, the whole source.
     package var offset = 0
     package var bytes = 0
     /// How strong it is, only EXIF's maker note says.
@@ -23,7 +23,7 @@ package struct GainMapFacts: Hashable, Sendable, Codable {
     /// some programs, as large ones as the picture.
     static let (longestSide, mostBytes) = (16_384, 64 << 20)
 
-    /// Whether it can be read, and is no bomb.
+    /// Whether it is within the limits for maps.
     package var isReadable: Bool {
         guard let size else { return false }
         return (1...Self.longestSide).contains(size.width) && (1...Self.longestSide).contains(size.height)

@@ -36,7 +36,7 @@ package struct GainMapMetadata: Hashable, Sendable {
         self.init(packet: first(0xE1, JPEGSegmentName.xmp).flatMap(xmpOfMap), iso: first(0xE2, JPEGSegmentName.iso))
     }
 
-    /// Whether its XMP is Adobe's.
+    /// Whether its XMP is in Adobe's namespace for gain maps.
     package var hasAdobePacket: Bool {
         packet?.firstRange(of: Array(XMPNamespace.gainMap.rawValue.utf8)) != nil
     }
@@ -72,7 +72,7 @@ package struct GainMapMetadata: Hashable, Sendable {
 
     private static func value(_ list: [Double], _ band: Int) -> Double { list[min(band, list.count - 1)] }
 
-    /// Whether a program could use the map.
+    /// Whether the numbers that a reader needs are there and valid.
     package var isUsable: Bool { gains != nil }
 
     /// The part of the largest number, from 0 to 1, that stands for no gain in each band: light stays as it is. Nil if

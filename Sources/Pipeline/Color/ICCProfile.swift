@@ -49,7 +49,7 @@ package struct ICCProfile: Hashable, Sendable {
     private static let headerBytes = 128
     private static let creator = Array("imgm".utf8)
 
-    /// Whether this program has made it, of what a file says otherwise.
+    /// Whether this program made it, from code points or chromaticities.
     package var isMadeHere: Bool { ByteSource(bytes).read(80, 4) == Self.creator }
 
     /// Equal data is there once.
@@ -157,7 +157,7 @@ package struct ICCProfile: Hashable, Sendable {
     /// The most light of HDR pictures in cd/m²; nil if it does not say.
     package var peak: Double? { xyz(of: "lumi").map { $0[1] } }
 
-    /// Where its red, green and blue are, under the white of profiles; nil if it has no such colors.
+    /// The XYZ of red, green and blue as columns, relative to D50; nil without these tags.
     package var colorants: ColorMatrix? {
         guard let red = xyz(of: "rXYZ"), let green = xyz(of: "gXYZ"), let blue = xyz(of: "bXYZ") else { return nil }
         return ColorMatrix((0..<3).map { SIMD3(red[$0], green[$0], blue[$0]) })
@@ -186,8 +186,7 @@ package struct ICCProfile: Hashable, Sendable {
         return nil
     }
 
-    /// Whether it says the same as code points do, as far as that can be told from its colors. A curve that nobody
-    /// could mistake for another is all that is asked of curves.
+    /// Whether it agrees with code points. Colorants are compared, and PQ and HLG; other curves are not.
     package func agrees(with color: CodedColor) -> Bool {
         if color.isHDR || codedColor?.isHDR == true { return codedColor == color }
         guard let colorants, let others = color.primaries.toProfileXYZ else { return true }

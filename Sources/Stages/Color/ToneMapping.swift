@@ -34,9 +34,11 @@ package struct ToneMapping: Hashable {
         (curve == .pq ? Self.light(pq: number) : Self.scene(hlg: number) * Self.usualPeak) / white
     }
 
-    /// The shares of red, green and blue in brightness, by whose fifth root a screen of HLG makes the light of a scene
-    /// stronger; nil for PQ.
-    var brightness: SIMD3<Double>? { curve == .hlg ? primaries.toXYZ?.rows[1] : nil }
+    /// The share of each light in the brightness of the scene, which is 1 if each is the most of HLG's screen. The light on
+    /// that screen grows with its fifth root. Nil for PQ.
+    var brightness: SIMD3<Double>? {
+        curve == .hlg ? primaries.toXYZ.map { $0.rows[1] * (white / Self.usualPeak) } : nil
+    }
 
     /// BT.2390's curve: straight up to a knee, then a Hermite spline up to white. Of light and result, white is 1.
     func compressed(_ light: Double) -> Double {
@@ -90,8 +92,7 @@ struct ToneMappingTables: Sendable {
     func mapped(_ light: SIMD3<Float>) -> SIMD3<Float> {
         var color = light
         if let brightness {
-            // The brightness of the scene is 1 where each light is the most of a screen.
-            color *= powf(max((color * brightness).sum() / most, 0), 0.2)
+            color *= powf(max((color * brightness).sum(), 0), 0.2)
         }
         let strongest = color.max()
         // More light than the picture is expected to have is as much as white, in its own hue.

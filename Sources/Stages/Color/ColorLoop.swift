@@ -8,10 +8,11 @@ import Vips
 package final class ColorLoop: Sendable {
     private static let steps = 4096
 
-    /// Light by number, for each colour: 1 is white.
-    private let light: [[Float]]
-    /// Numbers by the square root of light, for each colour.
-    private let numbers: [[Float]]
+    private let colours: Int
+    /// Light by number, one colour after the other: 1 is white.
+    private let light: [Float]
+    /// Numbers by the square root of light, one colour after the other.
+    private let numbers: [Float]
     /// Rows; nil if light stays as it is.
     private let matrix: [SIMD3<Float>]?
     private let toneMapping: ToneMappingTables?
@@ -25,8 +26,9 @@ package final class ColorLoop: Sendable {
         for curve in Set(source.curves) { lights[curve] = source.light(of: curve, numbers: count) }
         var encoded: [ProfileCurve: [Float]] = [:]
         for curve in Set(target.curves) { encoded[curve] = curve.numbers(steps: Self.steps) }
-        light = source.curves.compactMap { lights[$0] }
-        numbers = target.curves.compactMap { encoded[$0] }
+        colours = source.curves.count
+        light = source.curves.flatMap { lights[$0] ?? [] }
+        numbers = target.curves.flatMap { encoded[$0] ?? [] }
         if let from = source.toXYZ {
             guard let back = target.toXYZ?.inverse else { return nil }
             matrix = (back * from).rows.map { SIMD3<Float>($0) }
@@ -49,24 +51,41 @@ package final class ColorLoop: Sendable {
     private func map<Number: FixedWidthInteger & UnsignedInteger>(
         _ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer, _ type: Number.Type, count: Int, bands: Int
     ) {
-        let source = from.assumingMemoryBound(to: Number.self)
-        let target = to.assumingMemoryBound(to: Number.self)
-        let white = Float(Number.max)
-        let colours = light.count
-        let (red, green, blue) = (light[0], light[colours == 1 ? 0 : 1], light[colours == 1 ? 0 : 2])
+        // Pointers outside of the loop: an array in an array is retained for every pixel.
+        light.withUnsafeBufferPointer { light in
+            numbers.withUnsafeBufferPointer { numbers in
+                map(
+                    from.assumingMemoryBound(to: Number.self), to.assumingMemoryBound(to: Number.self), count, bands,
+                    light, numbers)
+            }
+        }
+    }
+
+    private func map<Number: FixedWidthInteger & UnsignedInteger>(
+        _ source: UnsafePointer<Number>, _ target: UnsafeMutablePointer<Number>, _ count: Int, _ bands: Int,
+        _ light: UnsafeBufferPointer<Float>, _ numbers: UnsafeBufferPointer<Float>
+    ) {
+        let (white, steps) = (Float(Number.max), Float(Self.steps))
+        let (entries, last) = (light.count / colours, Self.steps + 1)
+        let (second, third) = colours == 1 ? (0, 0) : (1, 2)
+        let rows = matrix ?? []
+        let (red, green, blue) = rows.isEmpty ? (SIMD3(), SIMD3(), SIMD3()) : (rows[0], rows[1], rows[2])
         for pixel in 0..<count {
             let place = pixel * bands
-            let second = colours == 1 ? place : place + 1, third = colours == 1 ? place : place + 2
-            var color = SIMD3(red[Int(source[place])], green[Int(source[second])], blue[Int(source[third])])
+            var color = SIMD3(
+                light[Int(truncatingIfNeeded: source[place])],
+                light[second * entries + Int(truncatingIfNeeded: source[place + second])],
+                light[third * entries + Int(truncatingIfNeeded: source[place + third])])
             if let toneMapping { color = toneMapping.mapped(color) }
-            if let matrix {
-                color = SIMD3((color * matrix[0]).sum(), (color * matrix[1]).sum(), (color * matrix[2]).sum())
-            }
+            if !rows.isEmpty { color = SIMD3((color * red).sum(), (color * green).sum(), (color * blue).sum()) }
             // A color that the space has no numbers for is moved to the nearest that it has.
-            let roots = color.clamped(lowerBound: SIMD3(), upperBound: SIMD3(repeating: 1)).squareRoot()
+            let places = color.clamped(lowerBound: SIMD3(), upperBound: SIMD3(repeating: 1)).squareRoot() * steps
             for band in 0..<colours {
-                target[place + band] = Number(
-                    (between(numbers[band], roots[band] * Float(Self.steps)) * white).rounded())
+                let index = min(Int(places[band]), Self.steps - 1)
+                let (low, high) = (numbers[band * last + index], numbers[band * last + index + 1])
+                let number = low + (high - low) * (places[band] - Float(index))
+                // Rounded; by way of Int32, since a generic conversion takes most of the time.
+                target[place + band] = Number(truncatingIfNeeded: Int32(number * white + 0.5))
             }
             for band in colours..<bands { target[place + band] = source[place + band] }
         }

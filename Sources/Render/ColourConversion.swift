@@ -23,8 +23,13 @@ struct ColourConversion {
         {
             return (try toneMapped(picture, mapping), [])
         }
-        if keepsProfile { return (picture, []) }
-        let assessment = try assessment(of: picture)
+        let isAssessed = !keepsProfile || picture.profile != nil && picture.pixels.colour != .lab
+        let assessment = isAssessed ? try assessment(of: picture) : .standard
+        if keepsProfile {
+            // One that is good for nothing is not handed on.
+            return assessment == .unusable
+                ? (try picture.withoutProfile(), warnings(picture, assessment)) : (picture, [])
+        }
         return (try convert(picture, assessment), warnings(picture, assessment))
     }
 
@@ -170,8 +175,13 @@ struct ColourConversion {
         }
         let result = try standard.pixels()
         let expected = bands == 1 ? colours.flatMap { [$0[0], $0[0], $0[0]] } : colours.flatMap { $0 }
+        // White that is no brighter than black is what zeros make of it.
+        if bands < 4, result.suffix(3).reduce(0, { $0 + Int($1) }) <= result.prefix(3).reduce(0, { $0 + Int($1) }) {
+            return .unusable
+        }
         let isUnchanged = bands < 4 && zip(result, expected).allSatisfy { abs(Int($0) - Int($1)) <= 1 }
         if isWarned, isUnchanged || bands == 4 { return .unusable }
+        if profile == target?.bytes { return .standard }
         // The gray of all targets is that of sRGB.
         if let target, bands == 3 { return try assess(sample, to: target) }
         if isUnchanged { return .standard }

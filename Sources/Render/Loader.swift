@@ -64,7 +64,9 @@ enum Loader {
             shrink: opening.shrink, factor: opening.factor, allFrames: opening.allFrames)
         let opened = try Operation(format.decoder.operation, arguments).image()
         let corrected = try format.decoder.corrected(opened, of: file, page: opening.page ?? 1, tolerance: tolerance)
-        let stated = try file.structureForDecoding { try? format.declaration.structure.statedColor(in: $0) }
+        let stated = try file.structureForDecoding {
+            try? format.declaration.structure.statedColor(of: opening.page ?? 1, in: $0)
+        }
         return Opened(
             picture: try Picture(decoded: corrected.described(by: stated)),
             droppedBands: opened.bands - corrected.bands, profile: corrected.blob("icc-profile-data"), stated: stated)

@@ -33,7 +33,7 @@ final class ProbedSource {
             (facts.frames, facts.page) = (count, page)
         }
         facts.bytes = try file.status().bytes
-        facts.gainMap = try file.structureForDecoding { try? structure.gainMap(in: $0) }
+        facts.gainMap = try file.structureForDecoding { try? structure.gainMap(of: page ?? 1, in: $0) }
         facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
         facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
         if wanted.words || !wanted.fields.isEmpty {

@@ -70,7 +70,14 @@ extension Renderer {
         let image = isReadAgain && !dressed.isInMemory ? try dressed.inMemory() : dressed
         var saved = Saved(warnings: converted + lost)
         if !save.placeholders.isEmpty { saved.look = try PictureLook(of: image, save.placeholders) }
-        if let found = try encode(image, rendition, strip: keepsNothing, beside: map?.bytes ?? 0, to: output) {
+        var map = map
+        var found = try encode(image, rendition, strip: keepsNothing, beside: map?.bytes ?? 0, to: output)
+        if map != nil, found?.isTooLarge == true {
+            map = nil
+            saved.warnings.append(rendition.hdrDropped("'max-bytes' leaves no room for its gain map"))
+            found = try encode(image, rendition, strip: keepsNothing, beside: 0, to: output)
+        }
+        if let found {
             saved.reached = found.reached
             saved.warnings += [found.warning].compactMap(\.self)
         } else {

@@ -40,17 +40,13 @@ extension Renderer {
             if index > 0 {
                 frames = try step.plan.isStreaming ? frames.keepingRows() : frames.map { try $0.inMemory() }
             }
-            let isWatched = drawn != nil && step.gainMapEffect == .draws
-            // It is read twice: for what comes next, and to see what has changed.
-            if isWatched { frames = try frames.map { try $0.inMemory() } }
-            let before = frames
             do {
-                frames = try step.render(frames, in: context)
-                if isWatched {
-                    frames = try frames.map { try $0.inMemory() }
-                    try drawn?.add(
-                        DrawnPart(from: before.pictures[0], to: frames.pictures[0], by: step), at: index)
+                if let drawn, step.gainMapEffect == .draws {
+                    // Its alpha is read for this too.
+                    if frames.pictures[0].hasAlpha { frames = try frames.map { try $0.inMemory() } }
+                    try drawn.add(DrawnPart(of: step, on: frames.pictures[0], in: context), at: index)
                 }
+                frames = try step.render(frames, in: context)
             } catch let error as VipsError {
                 guard error.reason == .failed else {
                     throw Failure(

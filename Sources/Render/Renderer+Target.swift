@@ -14,7 +14,7 @@ extension Renderer {
     /// - Returns: the quality that was taken; nil without a target, if nothing was written.
     func encode(
         _ picture: Image, _ rendition: RenditionPlan, strip: Bool, beside rest: Int, to output: OpenFile
-    ) throws -> (reached: ReachedQuality, warning: Warning?)? {
+    ) throws -> (reached: ReachedQuality, isTooLarge: Bool, warning: Warning?)? {
         let save = rendition.rendition.save
         guard let target = save.target, let rated = save.encoder as? any RatedOutput & OutputEncoder else { return nil }
         let reference = try target.leastSimilarity.map { _ in try StructuralSimilarity(to: picture) }
@@ -39,7 +39,8 @@ extension Renderer {
         guard let taken = search.best else { return nil }
         let reached = ReachedQuality(
             quality: taken.quality, similarity: taken.similarity, trials: search.trials.count)
-        return (reached, search.isReached(taken) ? nil : rendition.missed(target, by: taken))
+        let isTooLarge = target.mostBytes.map { taken.bytes > $0 } ?? false
+        return (reached, isTooLarge, search.isReached(taken) ? nil : rendition.missed(target, by: taken))
     }
 
     /// The picture that a reader gets of the file.

@@ -45,16 +45,14 @@ struct Renderer {
         let isSound = warnings.isEmpty && missing.isEmpty
         let (map, lost) = try gainMap(of: source)
         return Starts(
-            frames: starts, metadata: metadata, warnings: warnings + missing + lost, source: isSound ? source : nil,
-            gainMap: map)
+            frames: starts, metadata: metadata, warnings: warnings + missing + lost,
+            source: isSound && lost.isEmpty ? source : nil, gainMap: map)
     }
 
     /// A gain map that cannot be decoded costs the renditions their light beyond white, and nothing else.
     private func gainMap(of source: ProbedSource) throws -> (SourceGainMap?, [Warning]) {
         do {
-            let map = try source.gainMap(for: plan.renditions.compactMap(\.gainMap))
-            guard plan.hasGainMap, map?.metadata.isUsable != true else { return (map, []) }
-            return (nil, [Warning(.hdrDropped, "the picture's gain map does not say how it is to be used")])
+            return (try source.gainMap(for: plan.renditions.compactMap(\.gainMap)), [])
         } catch let error as VipsError {
             _ = VipsLibrary.takeErrors()
             return (nil, [Warning(.hdrDropped, "the picture's gain map is damaged: \(error.message)")])

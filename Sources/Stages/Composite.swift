@@ -37,6 +37,13 @@ package struct Composite: Stage {
             }
             return footprint
         }
+        /// The layers over the picture hide its light. A layer that mixes it with another leaves no light that is known.
+        package var gainMapEffect: GainMapEffect {
+            let isWhole = canvas.layers.allSatisfy { layer in
+                if case .source = layer.content { layer.alpha == 1 && layer.blend == .over } else { true }
+            }
+            return isWhole ? .draws : .spoils
+        }
         package var note: String { counted(canvas.layers.count, "layer") }
         package var isStreaming: Bool { false }
         package var intermediates: [PictureInfo] { canvas.intermediates }

@@ -15,7 +15,8 @@ package struct Flatten: Stage {
     }
 
     package struct Plan: StagePlan {
-        package var gainMapEffect: GainMapEffect { .follows }
+        /// The color is seen through what is transparent.
+        package var gainMapEffect: GainMapEffect { background == nil ? .follows : .draws }
         package let output: PictureInfo
         /// Nil if there is no alpha to drop.
         let background: Ink?

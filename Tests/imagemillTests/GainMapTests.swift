@@ -116,6 +116,43 @@ import Vips
         #expect(try runner.folder.text("out/.imagemill/report.json").contains("\"gain-map\":\"Ultra HDR\""))
     }
 
+    @Test func `a map has both forms of its numbers, one worked out if the source has only the other`() async throws {
+        let runner = try CommandRunner()
+        // Two headrooms, then least, most, gamma and two offsets, as fractions.
+        let fractions: [(Int, Int)] = [
+            (0, 1), (2_656_715, 1_000_000), (-1, 4), (2_656_715, 1_000_000), (11, 10), (0, 1),
+        ]
+        func number(_ value: Int) -> [UInt8] { PNGEdit.number(value & 0xFFFF_FFFF) }
+        let expected: [UInt8] =
+            [0, 0, 0, 0, 0x40] + fractions.flatMap { number($0.0) + number($0.1) } + number(1) + number(64)
+        // Decimal digits: a quarter is 25 of 100, and 1 of 64 is 15,625 of a million.
+        let decimal: [(Int, Int)] = [
+            (0, 1), (2_656_715, 1_000_000), (-25, 100), (2_656_715, 1_000_000), (11, 10), (0, 1), (15_625, 1_000_000),
+        ]
+        let written: [UInt8] = [0, 0, 0, 0, 0x40] + decimal.flatMap { number($0.0) + number($0.1) }
+        let packet = UltraHDR.packet(least: "-0.25", most: "2.656715", gamma: "1.1")
+            .replacing("hdrgm:OffsetHDR=\"0\"", with: "")
+        try await save("in/adobe.jpg", in: runner, packet: packet)
+        try await save("in/iso.jpg", in: runner, packet: nil, iso: expected)
+        let result = try await runner.render(stages: "[ { resize: { width: 120 } } ]", save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let adobe = try #require(UltraHDR.map(of: runner.bytes("out/adobe.jpg")))
+        #expect(adobe.firstRange(of: written) != nil && adobe.firstRange(of: Array("-0.25".utf8)) != nil)
+        let iso = try runner.bytes("out/iso.jpg")
+        let map = try #require(UltraHDR.map(of: iso))
+        #expect(map.firstRange(of: expected) != nil)
+        let words = String(decoding: map, as: UTF8.self)
+        for (name, value) in [
+            ("GainMapMin", "-0.25"), ("GainMapMax", "2.656715"), ("Gamma", "1.1"), ("OffsetSDR", "0"),
+            ("OffsetHDR", "0.015625"),
+        ] {
+            #expect(words.contains("hdrgm:\(name)=\"\(value)\""), "\(name): \(words.prefix(2000))")
+        }
+        #expect(words.contains("hdrgm:HDRCapacityMax=\"2.656715\"") && words.contains("hdrgm:HDRCapacityMin=\"0\""))
+        let picture = String(decoding: iso.dropLast(map.count), as: UTF8.self)
+        #expect(picture.contains("hdrgm:Version=\"1.0\"") && picture.contains("urn:iso:std:iso:ts:21496:-1"))
+    }
+
     @Test(arguments: AVIFWithMap.Kind.allCases)
     func `a map of an AVIF goes into a JPEG with its words`(kind: AVIFWithMap.Kind) async throws {
         let runner = try CommandRunner()
@@ -157,8 +194,9 @@ import Vips
         let (size, pixels) = try await runner.inspect("map.jpg", by: "jpegload_source") {
             ([$0.width, $0.height, $0.bands], try $0.pixels())
         }
-        #expect(size == [80, 120, 3])
-        let worst = (0..<80).map { abs(Int(pixels[(60 * 80 + $0) * 3]) - (120 + $0)) }.max()
+        // The decoder makes three equal bands of it.
+        #expect(size == [80, 120, 1])
+        let worst = (0..<80).map { abs(Int(pixels[60 * 80 + $0]) - (120 + $0)) }.max()
         #expect(worst.map { $0 <= 4 } == true, "\(String(describing: worst))")
         #expect(map.firstRange(of: kind == .iso ? iso : Array("HDRGainMapHeadroom=\"4.532783\"".utf8)) != nil)
     }
@@ -174,11 +212,13 @@ import Vips
         }
         func map(_ width: Int, _ height: Int) throws -> GainMapFacts? {
             let file = AVIFWithMap.file(picture(300, 200), map: picture(width, height), kind, words: [0, 1, 2])
-            return try HEIFStructure.gainMap(in: ByteSource(file))
+            return try HEIFStructure.gainMap(of: 1, in: ByteSource(file))
         }
         let found = try #require(try map(75, 50))
         #expect(found.size == PixelSize(75, 50) && found.isReadable && found.isPlausible)
-        #expect(found.kind == (kind == .iso ? .iso : .apple) && found.needsMakerNote == (kind == .apple))
+        #expect(
+            found.kind == (kind == .iso ? .iso : .apple)
+                && found.flaw == (kind == .apple ? .strengthIsUnknown : .isSenseless))
         // A box may say anything, which is the file's fault and not the worker's.
         for (width, height) in [(0xFFFF_FFFF, 1), (100_000, 100_000), (0, 50)] {
             let wrong = try #require(try map(width, height))
@@ -208,6 +248,142 @@ import Vips
         for (x, y) in [(5, 20), (70, 20), (60, 60), (40, 20)] {
             #expect(abs(Double(number(x, y)) - Self.number(at: (Double(x) + 0.5) / 80, (Double(y) - 9.5) / 60)) <= 5)
         }
+    }
+
+    @Test(arguments: [1.0, 0.5])
+    func `a stack of layers keeps the light of its picture, but not under other layers`(scale: Double) async throws {
+        let runner = try CommandRunner()
+        try await save("in/a.jpg", in: runner)
+        let (width, height) = (Int(400 * scale), Int(300 * scale))
+        let stages = """
+            [ { composite: { width: \(width), height: \(height), layers: [ { color: white },
+              { source: true, width: \(Int(320 * scale)), height: \(Int(240 * scale)), anchor: center },
+              { color: "#102030", width: \(Int(80 * scale)), height: \(Int(60 * scale)), anchor: center } ] } } ]
+            """
+        let result = try await runner.render(stages: stages, save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try runner.report()["a.jpg"]?.warnings.isEmpty == true)
+        let map = try #require(UltraHDR.map(of: runner.bytes("out/a.jpg")))
+        try Data(map).write(to: URL(fileURLWithPath: runner.folder.path("map.jpg")))
+        let (found, pixels) = try await runner.inspect("map.jpg", by: "jpegload_source") {
+            ([$0.width, $0.height], try $0.pixels())
+        }
+        #expect(found == [width / 4, (height + 2) / 4])
+        func number(_ x: Int, _ y: Int) -> Double {
+            Double(pixels[Int(Double(y) * scale) * found[0] + Int(Double(x) * scale)])
+        }
+        for (x, y) in [(2, 2), (50, 4), (96, 70), (50, 36)] {
+            #expect(number(x, y) <= 4, "\(x), \(y): \(number(x, y))")
+        }
+        for (x, y) in [(16, 20), (80, 20), (20, 60), (84, 60)] {
+            // A number is the mean of as many of the source's as are under it.
+            let expected = Self.number(at: (Double(x) + 0.5 / scale - 10) / 80, (Double(y) + 0.5 / scale - 7.5) / 60)
+            #expect(abs(number(x, y) - expected) <= 5, "\(x), \(y): \(number(x, y)), not \(expected)")
+        }
+        let mixed = try await runner.render(
+            stages: "[ { composite: { layers: [ { source: true, alpha: 0.5 } ] } } ]",
+            save: "{ format: jpeg, background: white }", more: "# mixed")
+        #expect(mixed.exit == 0, "\(mixed.errors)")
+        #expect(try runner.report()["a.jpg"]?.warnings.map(\.code).contains("hdr-dropped") == true)
+    }
+
+    @Test func `ink of the color below it hides the light as any other does, however thin it is`() async throws {
+        let runner = try CommandRunner()
+        let (picture, map) = try await inVipsTurn {
+            (
+                try TestPicture.jpeg(
+                    TestPicture.make(width: 320, height: 240) { x, y in
+                        [UInt8](repeating: x / 20 % 2 == y / 20 % 2 ? 255 : 20, count: 3)
+                    }, quality: 95),
+                try TestPicture.jpeg(TestPicture.make(width: 80, height: 60, bands: 1) { _, _ in [200] }, quality: 95)
+            )
+        }
+        try FileManager.default.createDirectory(atPath: runner.folder.path("in"), withIntermediateDirectories: true)
+        try Data(UltraHDR.file(picture, map: map, packet: UltraHDR.packet())).write(
+            to: URL(fileURLWithPath: runner.folder.path("in/a.jpg")))
+        try await runner.save("box.png", as: "pngsave_target") {
+            try TestPicture.solid([255, 255, 255, 255], width: 160, height: 40)
+        }
+        let stages = """
+            [ { overlay: { image: box.png, anchor: center } }, { border: { width: 1, color: white, grow: false } } ]
+            """
+        let result = try await runner.render(stages: stages, save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let made = try #require(UltraHDR.map(of: runner.bytes("out/a.jpg")))
+        try Data(made).write(to: URL(fileURLWithPath: runner.folder.path("map.jpg")))
+        let pixels = try await runner.inspect("map.jpg", by: "jpegload_source") { try $0.pixels() }
+        // All of the box, and two pixels of the map along the edge, whatever is below.
+        for y in 25..<35 { for x in 20..<60 { #expect(pixels[y * 80 + x] <= 8, "\(x), \(y)") } }
+        for x in 0..<80 { #expect(pixels[x] <= 8 && pixels[59 * 80 + x] <= 8, "\(x)") }
+        #expect(pixels[10 * 80 + 40] >= 195 && pixels[50 * 80 + 10] >= 195)
+    }
+
+    @Test func `a map that the file speaks of and has not is missed with a word; one without a list is found`()
+        async throws
+    {
+        let runner = try CommandRunner()
+        try await save("in/a.jpg", in: runner)
+        let file = try runner.bytes("in/a.jpg")
+        let map = try #require(UltraHDR.map(of: file))
+        let list = try #require(file.firstRange(of: Array("MPF\0".utf8))).lowerBound - 4
+        let length = Int(file[list + 2]) << 8 | Int(file[list + 3])
+        func segment(_ packet: String) -> [UInt8] {
+            let content = Array("http://ns.adobe.com/xap/1.0/\0".utf8) + Array(packet.utf8)
+            return [0xFF, 0xE1, UInt8((content.count + 2) >> 8), UInt8((content.count + 2) & 0xFF)] + content
+        }
+        let listed = Array(file.dropLast(map.count))
+        let unlisted = Array(listed[..<list]) + listed[(list + 2 + length)...]
+        let speaking = Array(unlisted[..<2]) + segment(UltraHDR.packet()) + unlisted[2...]
+        // Something that moves all that is behind it.
+        let stale = Array(file[..<(list + 2 + length)]) + [0xFF, 0xFE, 0, 4, 1, 2] + file[(list + 2 + length)...]
+        for (name, bytes) in [("unlisted", speaking + map), ("cut", speaking), ("stale", stale)] {
+            try Data(bytes).write(to: URL(fileURLWithPath: runner.folder.path("in/\(name).jpg")))
+        }
+        let result = try await runner.render(
+            save: "{ format: jpeg, metadata: keep, never-larger: true }", more: "# lost")
+        #expect(result.exit == 0, "\(result.errors)")
+        let report = try runner.report()
+        for name in ["unlisted", "stale"] {
+            #expect(UltraHDR.map(of: try runner.bytes("out/\(name).jpg")) != nil, "\(name)")
+            #expect(report["\(name).jpg"]?.warnings.contains { $0.code == "hdr-dropped" } == false)
+        }
+        let cut = try runner.bytes("out/cut.jpg")
+        #expect(report["cut.jpg"]?.warnings.map(\.message).filter { $0.contains("speaks of is not in it") }.count == 1)
+        for word in ["hdrgm", "ns.adobe.com/hdr"] { #expect(cut.firstRange(of: Array(word.utf8)) == nil) }
+    }
+
+    @Test func `the maker note of Apple's older phones says how strong a map is, and its rendition says so by itself`()
+        async throws
+    {
+        let runner = try CommandRunner()
+        let packet = """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
+             rdf:about="" xmlns:HDRGainMap="http://ns.apple.com/HDRGainMap/1.0/" HDRGainMap:HDRGainMapVersion="65536"/>
+            </rdf:RDF></x:xmpmeta>
+            """
+        try await save("in/none.jpg", in: runner, packet: packet)
+        // Two signed fractions: tag 33 of 1.01, and tag 48 of 0.009, behind an EXIF block of nothing.
+        func entry(_ tag: UInt8, at place: UInt8) -> [UInt8] { [0, tag, 0, 10, 0, 0, 0, 1, 0, 0, 0, place] }
+        let note =
+            Array("Apple iOS".utf8) + [0, 0, 1] + Array("MM".utf8) + [0, 2] + entry(33, at: 44) + entry(48, at: 52)
+            + [0, 0, 0, 0] + [101, 100, 9, 1000].flatMap { PNGEdit.number($0) }
+        let content = Array("Exif".utf8) + [0, 0] + Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0] + note
+        let file = try runner.bytes("in/none.jpg")
+        // In front, so that what the list of pictures says is as before.
+        let exif = [0xFF, 0xE1, 0, UInt8(content.count + 2)] + content
+        let list = try #require(file.firstRange(of: Array("MPF\0".utf8)))
+        #expect(list.lowerBound == 6)
+        try Data(Array(file[..<2]) + exif + file[2...]).write(
+            to: URL(fileURLWithPath: runner.folder.path("in/old.jpg")))
+        let result = try await runner.render(save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let map = try #require(UltraHDR.map(of: runner.bytes("out/old.jpg")))
+        // −70 × 0.009 + 3 = 2.37 stops.
+        #expect(
+            map.firstRange(of: Array("HDRGainMapHeadroom=\"5.169411\"".utf8)) != nil,
+            "\(String(decoding: map.prefix(900), as: UTF8.self))")
+        #expect(UltraHDR.map(of: try runner.bytes("out/none.jpg")) == nil)
+        #expect(try runner.report()["none.jpg"]?.warnings.map(\.code) == ["hdr-dropped"])
     }
 
     @Test func `a map is dropped with a word where it cannot be kept, and without one where that is wanted`()
@@ -261,10 +437,13 @@ import Vips
         try write("endless") { $0.replaceSubrange(entry + 4..<entry + 8, with: [0xFF, 0xFF, 0xFF, 0xFF]) }
         let result = try await runner.render(stages: "[ { resize: { width: 100 } } ]", save: "{ format: jpeg }")
         #expect(result.exit == 0, "\(result.errors)")
-        for name in ["bomb", "torn", "itself", "beyond", "endless"] {
+        for name in ["bomb", "torn"] {
             #expect(UltraHDR.map(of: try runner.bytes("out/\(name).jpg")) == nil, "\(name)")
         }
-        #expect(UltraHDR.map(of: try runner.bytes("out/a.jpg")) != nil)
+        // A list that is wrong does not hide the picture behind the first one.
+        for name in ["a", "itself", "beyond", "endless"] {
+            #expect(UltraHDR.map(of: try runner.bytes("out/\(name).jpg")) != nil, "\(name)")
+        }
         let report = try runner.report()
         #expect(report["bomb.jpg"]?.warnings.map(\.code) == ["hdr-dropped"])
         #expect(report["torn.jpg"]?.warnings.map(\.code) == ["hdr-dropped"])
@@ -361,6 +540,16 @@ import Vips
             #expect((file.firstRange(of: Array("hdrgm".utf8)) == nil) == (hdr == "drop"))
             #expect(try (file == runner.bytes("in/a.jpg")) == (hdr == "keep"))
         }
+    }
+
+    @Test func `a map that leaves the picture no room is dropped`() async throws {
+        let runner = try CommandRunner()
+        try await save("in/a.jpg", in: runner)
+        let result = try await runner.render(save: "{ format: jpeg, max-bytes: 3500 }")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try runner.bytes("out/a.jpg").count <= 3500)
+        let warnings = try #require(try runner.report()["a.jpg"]?.warnings)
+        #expect(warnings.map(\.code) == ["hdr-dropped"] && warnings[0].message.contains("'max-bytes'"), "\(warnings)")
     }
 
     @Test func `max-bytes holds with the map; kept metadata says nothing twice`() async throws {

@@ -51,38 +51,6 @@ import Vips
 
     // MARK: - Primaries and curves
 
-    /// Light in sRGB's primaries. By CSS Color 4, as fractions.
-    private static func standard(_ light: [Double], from primaries: [[Double]]) -> [Double] {
-        let toStandard: [[Double]] = [
-            [12831.0 / 3959, -329.0 / 214, -1974.0 / 3959],
-            [-851781.0 / 878810, 1648619.0 / 878810, 36519.0 / 878810],
-            [705.0 / 12673, -2585.0 / 12673, 705.0 / 667],
-        ]
-        func times(_ rows: [[Double]], _ color: [Double]) -> [Double] {
-            rows.map { row in row[0] * color[0] + row[1] * color[1] + row[2] * color[2] }
-        }
-        return times(toStandard, times(primaries, light))
-    }
-
-    private static let p3: [[Double]] = [
-        [608311.0 / 1_250_200, 189793.0 / 714400, 198249.0 / 1_000_160],
-        [35783.0 / 156275, 247089.0 / 357200, 198249.0 / 2_500_400], [0, 32229.0 / 714400, 5_220_557.0 / 5_000_800],
-    ]
-    private static let bt2020: [[Double]] = [
-        [63426534.0 / 99577255, 20160776.0 / 139408157, 47086771.0 / 278816314],
-        [26158966.0 / 99577255, 472592308.0 / 697040785, 8267143.0 / 139408157],
-        [0, 19567812.0 / 697040785, 295819943.0 / 278816314],
-    ]
-
-    private static func encoded(_ light: Double) -> Double {
-        let clipped = min(max(light, 0), 1)
-        return clipped <= 0.0031308 ? clipped * 12.92 : 1.055 * Foundation.pow(clipped, 1 / 2.4) - 0.055
-    }
-
-    private static func decoded(_ number: Double) -> Double {
-        number <= 0.04045 ? number / 12.92 : Foundation.pow((number + 0.055) / 1.055, 2.4)
-    }
-
     @Test(arguments: [3, 4] as [UInt64])
     func `cICP of Display P3 and of BT.2020 is converted, in 8 and in 16 bits, and the report names it`(
         seed: UInt64
@@ -90,8 +58,8 @@ import Vips
         let runner = try CommandRunner()
         let colors = colors(seed: seed)
         let kinds: [(name: String, title: String, code: UInt8, primaries: [[Double]], isDeep: Bool)] = [
-            ("p3", "Display P3", 12, Self.p3, false), ("deep-p3", "Display P3", 12, Self.p3, true),
-            ("bt2020", "BT.2020", 9, Self.bt2020, false),
+            ("p3", "Display P3", 12, ReferenceColor.p3, false), ("deep-p3", "Display P3", 12, ReferenceColor.p3, true),
+            ("bt2020", "BT.2020", 9, ReferenceColor.bt2020, false),
         ]
         for kind in kinds {
             try await save(
@@ -101,7 +69,8 @@ import Vips
         #expect(result.exit == 0, "\(result.errors)")
         for kind in kinds {
             let expected = colors.flatMap { color in
-                Self.standard(color.map { Self.decoded(Double($0) / 255) }, from: kind.primaries).map(Self.encoded)
+                ReferenceColor.standard(color.map { ReferenceColor.decoded(Double($0) / 255) }, from: kind.primaries)
+                    .map(ReferenceColor.encoded)
             }
             let found = try await numbers("out/\(kind.name).png", of: runner)
             #expect(worst(found, expected) <= 1, "\(kind.name): \(worst(found, expected))")
@@ -146,13 +115,14 @@ import Vips
             #expect(worst(try await numbers("out/\(name).png", of: runner), own) == 0, "\(name)")
         }
         let wide = colors.flatMap { color in
-            Self.standard(color.map { Foundation.pow(Double($0) / 255, 2.2) }, from: Self.p3).map(Self.encoded)
+            ReferenceColor.standard(color.map { pow(Double($0) / 255, 2.2) }, from: ReferenceColor.p3).map(
+                ReferenceColor.encoded)
         }
         #expect(worst(try await numbers("out/p3.png", of: runner), wide) <= 1)
-        let mac = own.map { Self.encoded(Foundation.pow($0, 1.8)) }
+        let mac = own.map { ReferenceColor.encoded(pow($0, 1.8)) }
         let macs = try await worst(numbers("out/mac.png", of: runner), mac)
         #expect(macs <= 1, "\(macs)")
-        let gray = colors.map { Self.encoded(Double($0[0]) / 255) }
+        let gray = colors.map { ReferenceColor.encoded(Double($0[0]) / 255) }
         let grays = try await worst(numbers("out/gray.png", of: runner), gray)
         #expect(grays <= 1, "\(grays)")
     }
@@ -189,69 +159,67 @@ import Vips
         #expect(profiles == [ICCProfile.displayP3?.bytes, nil])
     }
 
-    @Test func `HEIC and AVIF are converted by nclx; a profile counts more`() async throws {
+    @Test func `HEIC and AVIF are converted by nclx`() async throws {
         let runner = try CommandRunner()
-        for profile in [false, true] {
-            try await runner.save(
-                "in/\(profile ? "profile" : "nclx").avif", as: "heifsave_target",
-                [
-                    ("compression", "av1"), ("lossless", true),
-                ]
-            ) {
-                let image = try TestPicture.solid([200, 100, 50], width: 64, height: 48)
-                guard profile else { return image }
-                return try image.editingMetadata { $0.set("icc-profile-data", blob: ICCProfile.displayP3!.bytes) }
-            }
-            let name = "in/\(profile ? "profile" : "nclx").avif"
-            var file = try runner.bytes(name)
-            guard let place = file.firstRange(of: Array("nclx".utf8)) else { continue }
-            file.replaceSubrange(place.upperBound..<place.upperBound + 4, with: [0, profile ? 9 : 12, 0, 13])
-            try Data(file).write(to: URL(fileURLWithPath: runner.folder.path(name)))
+        try await runner.save("in/a.avif", as: "heifsave_target", [("compression", "av1"), ("lossless", true)]) {
+            try TestPicture.solid([200, 100, 50], width: 64, height: 48)
         }
+        var file = try runner.bytes("in/a.avif")
+        let place = try #require(file.firstRange(of: Array("nclx".utf8)))
+        file.replaceSubrange(place.upperBound..<place.upperBound + 4, with: [0, 12, 0, 13])
+        try Data(file).write(to: URL(fileURLWithPath: runner.folder.path("in/a.avif")))
         let result = try await runner.render(save: "{ format: png }")
         #expect(result.exit == 0, "\(result.errors)")
-        let expected = Self.standard([200, 100, 50].map { Self.decoded($0 / 255) }, from: Self.p3).map(Self.encoded)
-        for name in ["nclx", "profile"] {
-            let found = Array(try await numbers("out/\(name).png", of: runner).prefix(3))
-            #expect(worst(found, expected) <= 2, "\(name): \(found.map { $0 * 255 })")
+        let light = [200.0, 100, 50].map { ReferenceColor.decoded($0 / 255) }
+        let expected = ReferenceColor.standard(light, from: ReferenceColor.p3).map(ReferenceColor.encoded)
+        let found = Array(try await numbers("out/a.png", of: runner).prefix(3))
+        #expect(worst(found, expected) <= 2, "\(found.map { $0 * 255 })")
+    }
+
+    @Test func `a chunk of sRGB counts more than gAMA, and the report says so if they differ`() async throws {
+        let runner = try CommandRunner()
+        let colors = colors(seed: 21)
+        let standard: (type: String, data: [UInt8]) = ("sRGB", [0])
+        try await save(colors, as: "in/linear.png", in: runner, [standard, ("gAMA", PNGEdit.number(100_000))])
+        try await save(colors, as: "in/usual.png", in: runner, [standard, ("gAMA", PNGEdit.number(45_455))])
+        try await save(colors, as: "in/wide.png", in: runner, [("cICP", [12, 13, 0, 1]), standard])
+        let result = try await runner.render(save: "{ format: png }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let own = colors.flatMap { $0.map { Double($0) / 255 } }
+        for name in ["linear", "usual"] { #expect(worst(try await numbers("out/\(name).png", of: runner), own) == 0) }
+        let report = try runner.report()
+        #expect(report["usual.png"]?.warnings.isEmpty == true)
+        #expect(
+            report["linear.png"]?.warnings.map(\.message) == [
+                "the file describes its colors twice: sRGB by sRGB chunk is used, and not sRGB primaries, linear light by gAMA"
+            ])
+        #expect(report["wide.png"]?.warnings.map(\.code).contains("color-conflict") == true)
+    }
+
+    @Test func `a profile of zeros makes no black picture, kept or not`() async throws {
+        let runner = try CommandRunner()
+        let colors = colors(seed: 22)
+        var profile = ICCProfile.displayP3!.bytes
+        for tag in ["rXYZ", "gXYZ", "bXYZ"] {
+            let entry = try #require(profile.firstRange(of: Array(tag.utf8))).upperBound
+            let place = profile[entry..<entry + 4].reduce(0) { $0 << 8 | Int($1) }
+            for index in place + 8..<place + 20 { profile[index] = 0 }
+        }
+        let zeros = profile
+        try await runner.save("in/zeros.png", as: "pngsave_target") {
+            try Image(bytes: colors.flatMap { $0 }, width: 48, height: 32, bands: 3).copy(interpretation: .srgb)
+                .editingMetadata { $0.set("icc-profile-data", blob: zeros) }
+        }
+        let own = colors.flatMap { $0.map { Double($0) / 255 } }
+        for policy in ["srgb", "keep"] {
+            let result = try await runner.render(save: "{ format: png }", more: "profile: \(policy)")
+            #expect(result.exit == 0, "\(result.errors)")
+            #expect(worst(try await numbers("out/zeros.png", of: runner), own) == 0)
+            #expect(try runner.report()["zeros.png"]?.warnings.map(\.code) == ["bad-profile"])
         }
     }
 
     // MARK: - Light beyond white
-
-    /// BT.2390 §5.4 in its own terms, from a peak of 1000 to 203 cd/m², on the largest of three lights.
-    private static func toneMapped(_ light: [Double], peak: Double) -> [Double] {
-        func number(_ light: Double) -> Double {
-            let y = Foundation.pow(light / 10_000, 2610.0 / 16384)
-            let part = (3424.0 / 4096 + 2413.0 / 128 * y) / (1 + 2392.0 / 128 * y)
-            return Foundation.pow(part, 2523.0 / 32)
-        }
-        let most = light.max() ?? 0
-        guard most > 0 else { return light }
-        let e1 = number(min(most, peak)) / number(peak)
-        let maxLum = number(203) / number(peak)
-        let ks = 1.5 * maxLum - 0.5
-        let t = (e1 - ks) / (1 - ks)
-        let (t2, t3) = (t * t, t * t * t)
-        var p = (2 * t3 - 3 * t2 + 1) * ks
-        p += (t3 - 2 * t2 + t) * (1 - ks)
-        p += (3 * t2 - 2 * t3) * maxLum
-        let e2 = e1 < ks ? e1 : p
-        let result = decodedPQ(e2 * number(peak))
-        return light.map { $0 / most * result / 203 }
-    }
-
-    private static func decodedPQ(_ number: Double) -> Double {
-        let y = Foundation.pow(number, 32.0 / 2523)
-        let part = Swift.max(y - 3424.0 / 4096, 0) / (2413.0 / 128 - 2392.0 / 128 * y)
-        return 10_000 * Foundation.pow(part, 16384.0 / 2610)
-    }
-
-    private static func decodedHLG(_ number: Double) -> Double {
-        let a = 0.17883277, b = 1 - 4 * 0.17883277
-        let c = 0.5 - a * log(4 * a)
-        return number <= 0.5 ? number * number / 3 : (Foundation.exp((number - c) / a) + b) / 12
-    }
 
     @Test(arguments: [7, 8] as [UInt64])
     func `PQ and HLG are tone-mapped as BT.2390 has it`(seed: UInt64) async throws {
@@ -268,19 +236,22 @@ import Vips
         #expect(result.exit == 0, "\(result.errors)")
         func expected(_ primaries: [[Double]], peak: Double, _ light: ([Double]) -> [Double]) -> [Double] {
             colors.flatMap { color in
-                let mapped = Self.toneMapped(light(color.map { Double($0) / 255 }), peak: peak)
-                return Self.standard(mapped, from: primaries).map(Self.encoded)
+                let mapped = ReferenceColor.toneMapped(light(color.map { Double($0) / 255 }), peak: peak)
+                return ReferenceColor.standard(mapped, from: primaries).map(ReferenceColor.encoded)
             }
         }
-        let hlg = expected(Self.p3, peak: 1000) { numbers in
-            let scene = numbers.map(Self.decodedHLG)
-            let brightness = Self.p3[1][0] * scene[0] + Self.p3[1][1] * scene[1] + Self.p3[1][2] * scene[2]
-            return scene.map { $0 * Foundation.pow(brightness, 0.2) * 1000 }
+        let hlg = expected(ReferenceColor.p3, peak: 1000) { numbers in
+            let scene = numbers.map(ReferenceColor.decodedHLG)
+            let brightness =
+                ReferenceColor.p3[1][0] * scene[0] + ReferenceColor.p3[1][1] * scene[1] + ReferenceColor.p3[1][2]
+                * scene[2]
+            return scene.map { $0 * pow(brightness, 0.2) * 1000 }
         }
         let cases: [(String, [Double], Double)] = [
-            ("pq", expected(Self.bt2020, peak: 1000) { $0.map(Self.decodedPQ) }, 1),
-            ("bright", expected(Self.bt2020, peak: 4000) { $0.map(Self.decodedPQ) }, 1),
-            ("hlg", hlg, 1), ("coarse", expected(Self.bt2020, peak: 1000) { $0.map(Self.decodedPQ) }, 6),
+            ("pq", expected(ReferenceColor.bt2020, peak: 1000) { $0.map(ReferenceColor.decodedPQ) }, 1),
+            ("bright", expected(ReferenceColor.bt2020, peak: 4000) { $0.map(ReferenceColor.decodedPQ) }, 1),
+            ("hlg", hlg, 1),
+            ("coarse", expected(ReferenceColor.bt2020, peak: 1000) { $0.map(ReferenceColor.decodedPQ) }, 6),
         ]
         for (name, expected, tolerance) in cases {
             let found = try await numbers("out/\(name).png", of: runner)
@@ -297,10 +268,13 @@ import Vips
         let result = try await runner.render(save: "{ format: png }", more: "tone-map: { peak: 2000 }")
         #expect(result.exit == 0, "\(result.errors)")
         let expected = colors.flatMap { color in
-            let scene = color.map { Self.decodedHLG(Double($0) / 255) }
-            let brightness = Self.p3[1][0] * scene[0] + Self.p3[1][1] * scene[1] + Self.p3[1][2] * scene[2]
-            let light = scene.map { $0 * Foundation.pow(brightness, 0.2) * 1000 }
-            return Self.standard(Self.toneMapped(light, peak: 2000), from: Self.p3).map(Self.encoded)
+            let scene = color.map { ReferenceColor.decodedHLG(Double($0) / 255) }
+            let brightness =
+                ReferenceColor.p3[1][0] * scene[0] + ReferenceColor.p3[1][1] * scene[1] + ReferenceColor.p3[1][2]
+                * scene[2]
+            let light = scene.map { $0 * pow(brightness, 0.2) * 1000 }
+            return ReferenceColor.standard(ReferenceColor.toneMapped(light, peak: 2000), from: ReferenceColor.p3).map(
+                ReferenceColor.encoded)
         }
         let difference = worst(try await numbers("out/hlg.png", of: runner), expected)
         #expect(difference <= 1, "\(difference)")
@@ -341,7 +315,8 @@ import Vips
         // And back by the inverse of the oracle: what is written in P3 is the color that was there.
         let back = try await numbers("out/standard.png", of: runner)
         let seen = stride(from: 0, to: back.count, by: 3).flatMap { place in
-            Self.standard(back[place..<place + 3].map(Self.decoded), from: Self.p3).map(Self.encoded)
+            ReferenceColor.standard(back[place..<place + 3].map(ReferenceColor.decoded), from: ReferenceColor.p3).map(
+                ReferenceColor.encoded)
         }
         #expect(worst(seen, own) <= 0.2)
         for (name, profile) in [("standard", ICCProfile.displayP3), ("p3", .displayP3), ("gray", nil)] {
@@ -371,7 +346,8 @@ import Vips
         #expect(result.exit == 0, "\(result.errors)")
         let back = try await numbers("out/a.png", of: runner)
         let seen = stride(from: 0, to: back.count, by: 3).flatMap { place in
-            Self.standard(back[place..<place + 3].map { Foundation.pow($0, 2.2) }, from: Self.bt2020).map(Self.encoded)
+            ReferenceColor.standard(back[place..<place + 3].map { pow($0, 2.2) }, from: ReferenceColor.bt2020).map(
+                ReferenceColor.encoded)
         }
         // Numbers of 8 bits are coarse in the dark.
         let own = colors.flatMap { $0.map { Double($0) / 255 } }

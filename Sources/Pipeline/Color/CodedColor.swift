@@ -13,14 +13,13 @@ package struct CodedColor: Hashable, Sendable, Codable {
     /// - Parameters:
     ///   - code: the code point of the primaries.
     ///   - transfer: the code point of the curve.
-    /// - Returns: nil if both are unspecified, or one of them is reserved or not used for pictures.
+    /// - Returns: nil if both are unspecified, reserved, or not used for pictures. If one of them is, it is what most
+    ///   pictures with the other one have.
     package init?(primaries code: Int, transfer: Int) {
-        let unspecified = 2
-        if code == unspecified && transfer == unspecified { return nil }
-        let primaries = code == unspecified ? Primaries.standard : Primaries(code: code)
-        let curve = transfer == unspecified ? TransferCurve.standard : TransferCurve(code: transfer)
-        guard let primaries, let curve else { return nil }
-        self.init(primaries, curve)
+        let (primaries, curve) = (Primaries(code: code), TransferCurve(code: transfer))
+        if primaries == nil, curve == nil { return nil }
+        let isBright = curve == .pq || curve == .hlg
+        self.init(primaries ?? (isBright ? .bt2020 : .standard), curve ?? .standard)
     }
 
     package static let standard = CodedColor(.standard, .standard)

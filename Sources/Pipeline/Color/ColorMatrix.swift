@@ -72,10 +72,4 @@ extension Primaries {
         else { return nil }
         return adaptation * own
     }
-
-    /// Makes light in these primaries light in others.
-    package func matrix(to other: Primaries) -> ColorMatrix? {
-        guard let own = toProfileXYZ, let back = other.toProfileXYZ?.inverse else { return nil }
-        return back * own
-    }
 }

@@ -10,14 +10,33 @@ package struct GainMapFacts: Hashable, Sendable, Codable {
         case apple = "Apple HDR"
     }
 
+    /// Why it cannot be used.
+    package enum Flaw: String, Hashable, Sendable, Codable {
+        case isAbsent, strengthIsUnknown, isSenseless
+
+        /// As a sentence without its full stop.
+        var words: String {
+            switch self {
+            case .isAbsent: "the gain map that the file speaks of is not in it"
+            case .strengthIsUnknown: "neither the gain map nor the picture's maker note says how strong it is"
+            case .isSenseless: "the gain map does not say how it is to be used"
+            }
+        }
+    }
+
     package var kind: Kind
-    /// Pixels as stored; nil if they are not known.
+    /// Pixels as they are decoded; nil if they are not known.
     package var size: PixelSize?
     /// The place of the map's own file in the source; for a HEIF, the whole source.
     package var offset = 0
     package var bytes = 0
-    /// How strong it is, only EXIF's maker note says.
-    package var needsMakerNote = false
+    /// How strong one of Apple's is, if the picture's maker note says that and not its own metadata: a logarithm of
+    /// base 2.
+    package var appleStops: Double?
+    /// Nil if it can be used.
+    package var flaw: Flaw?
+    /// Whether some number leaves light as it is, which is needed beside the picture and under what is drawn.
+    package var hasNeutral = true
 
     /// The longest side of a map that is read, and its most bytes. Cameras write maps of a quarter of the picture's sides;
     /// some programs, as large ones as the picture.

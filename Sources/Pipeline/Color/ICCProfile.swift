@@ -178,8 +178,13 @@ package struct ICCProfile: Hashable, Sendable {
         guard classes.contains(where: { source.read(12, 4) == $0.bytes }),
             let count = source.integer(at: Self.headerBytes, bytes: 4), (1...100).contains(count)
         else { return "expected the profile of a screen, a printer or a space of color, found another kind" }
+        if codedColor?.isHDR == true {
+            return "expected a profile of colors up to white, found one of PQ or HLG, which are not written"
+        }
         let hasCurves =
-            ["rTRC", "gTRC", "bTRC"].allSatisfy { content(of: $0) != nil } && colorants?.inverse != nil
+            ["rTRC", "gTRC", "bTRC"].allSatisfy { tag in
+                content(of: tag, atMost: ProfileCurve.mostBytes).flatMap(ProfileCurve.init) != nil
+            } && colorants?.inverse != nil
         guard hasCurves || content(of: "B2A0") != nil else {
             return "expected a profile that colors can be converted to, found one of a scanner or a camera"
         }

@@ -6,20 +6,29 @@ package struct StatedColor: Hashable, Sendable, Codable {
     package enum Origin: String, Sendable, Codable {
         /// A box of HEIC and AVIF.
         case nclx
+        /// The codec's own header, where no box says it.
+        case header = "AV1 header"
         /// A chunk of a PNG.
         case cicp = "cICP"
         /// Two chunks of a PNG, of which `cHRM` may be missing.
         case gamma = "gAMA"
+        /// A chunk of a PNG that says just that.
+        case standard = "sRGB chunk"
     }
 
     package var color: CodedColor
     package var origin: Origin
     /// The most light in an HDR picture, in cd/m²; nil if the file does not say.
     package var peak: Double?
+    /// Another statement of the file, besides a profile, that says something else: `Display P3 by gAMA`.
+    package var overruled: String?
 
     package init(_ color: CodedColor, by origin: Origin, peak: Double? = nil) {
         (self.color, self.origin, self.peak) = (color, origin, peak)
     }
+
+    /// In words: `Display P3 by nclx`.
+    package var words: String { "\(color.name) by \(origin.rawValue)" }
 
     /// Whether it counts more than a profile in the same file, by the specification of the format.
     package var overrulesProfile: Bool { origin == .cicp }
@@ -50,7 +59,7 @@ package struct ColorFacts: Hashable, Sendable, Codable {
     /// - Returns: nil if the file says nothing, so that its colors are taken for sRGB.
     package init?(_ profile: ICCProfile?, _ stated: StatedColor?) {
         guard profile != nil || stated != nil else { return nil }
-        let other = stated.map { "\($0.color.name) by \($0.origin.rawValue)" }
+        let other = stated?.words
         if let profile, stated?.overrulesProfile != true {
             name = profile.codedColor?.name ?? profile.name ?? "a profile without a name"
             origin = Self.profileOrigin
@@ -58,6 +67,7 @@ package struct ColorFacts: Hashable, Sendable, Codable {
             if let stated, stated.isExact, !profile.agrees(with: stated.color) { overruled = other }
         } else if let stated {
             (name, origin, isHDR) = (stated.color.name, stated.origin.rawValue, stated.color.isHDR)
+            overruled = stated.overruled
             if let profile, !profile.agrees(with: stated.color) {
                 overruled = "\(profile.name ?? "another profile") by its \(Self.profileOrigin)"
             }

@@ -5,6 +5,12 @@ package struct PlanePoint: Hashable, Sendable {
     package let x, y: Double
 
     package init(_ x: Double, _ y: Double) { (self.x, self.y) = (x, y) }
+
+    /// Whether it is in a picture.
+    /// - Parameter margin: pixels around it that count too.
+    package func isInside(_ size: PixelSize, margin: Double) -> Bool {
+        x >= -margin && y >= -margin && x <= Double(size.width) + margin && y <= Double(size.height) + margin
+    }
 }
 
 /// A map of the plane that keeps straight lines: x′ = a·x + b·y + dx, y′ = c·x + d·y + dy.

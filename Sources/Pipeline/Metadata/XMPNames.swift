@@ -40,6 +40,9 @@ enum XMPNamespace: String {
     case googleCamera = "http://ns.google.com/photos/1.0/camera/"
     case other = ""
 
+    /// Whether a packet names it, and so may have properties of it.
+    func isNamed(in packet: [UInt8]) -> Bool { packet.firstRange(of: Array(rawValue.utf8)) != nil }
+
     /// Those whose properties a pipeline can name, by the prefix that everybody gives them.
     static let usual: [String: XMPNamespace] = [
         "dc": .dublinCore, "photoshop": .photoshop, "xmp": .xmp, "xmpRights": .xmpRights, "cc": .creativeCommons,

@@ -40,9 +40,10 @@ struct XMPRemoval {
                 }
                 let isNode = open.count - 1 == rdf
                 let kept = zip(attributes, tokens.attributeRanges).filter { attribute, _ in
-                    // A prefix may be needed by what stays.
+                    // A prefix may be needed by what stays, or be all that is left of what does not.
                     attribute.name.hasPrefix("xmlns")
-                        || !isRemoved(scopes.resolved(attribute.name, isAttribute: true), isProperty: isNode)
+                        ? !otherPictures || !XMPName.isOfOtherPictures(XMPNamespace(rawValue: attribute.value))
+                        : !isRemoved(scopes.resolved(attribute.name, isAttribute: true), isProperty: isNode)
                 }
                 result += [UInt8(ascii: "<")] + name.utf8
                 for (_, range) in kept { result += [UInt8(ascii: " ")] + packet[range] }
@@ -90,9 +91,14 @@ extension XMPName {
 
     /// Whether it speaks of another picture in the file, or of a film.
     fileprivate var isOfOtherPicture: Bool {
+        Self.isOfOtherPictures(namespace)
+            || namespace == .googleCamera && (local.hasPrefix("MotionPhoto") || local.hasPrefix("MicroVideo"))
+    }
+
+    /// Whether all names of a namespace speak of them.
+    fileprivate static func isOfOtherPictures(_ namespace: XMPNamespace?) -> Bool {
         switch namespace {
         case .gainMap, .container, .containerItem, .appleGainMap, .applePixels: true
-        case .googleCamera: local.hasPrefix("MotionPhoto") || local.hasPrefix("MicroVideo")
         default: false
         }
     }
@@ -114,7 +120,7 @@ extension XMPName {
 /// - Returns: also whether everything else is in it.
 func xmpOfOnePicture(_ packet: [UInt8]) -> (packet: [UInt8], isWhole: Bool) {
     let addresses: [XMPNamespace] = [.gainMap, .container, .appleGainMap, .applePixels, .googleCamera]
-    guard addresses.contains(where: { packet.firstRange(of: Array($0.rawValue.utf8)) != nil }) else {
+    guard addresses.contains(where: { $0.isNamed(in: packet) }) else {
         return (packet, true)
     }
     guard let rest = XMPRemoval(otherPictures: true).applied(to: packet) else {

@@ -39,11 +39,29 @@ package struct GainMapPlan: Hashable, Sendable {
     }
 }
 
+extension GainMapPlan {
+    /// Whether a point of the rendition is one of the source that no stage has cut off.
+    package func isSeen(_ point: PlanePoint) -> Bool {
+        // Rounding may put an edge a little outside.
+        let margin = 0.01
+        return toSource(point).isInside(source, margin: margin)
+            && zip(toStage, stageSizes).allSatisfy { $0(point).isInside($1, margin: margin) }
+    }
+
+    /// Whether all points of the rendition are.
+    package var isSeenWhole: Bool {
+        // What is between corners that are inside of a rectangle is so too.
+        Polygon(output).points.allSatisfy(isSeen)
+    }
+}
+
 extension RenditionPlan {
     /// - Parameter reason: as a sentence without its full stop.
     package func hdrDropped(_ reason: String) -> Warning {
         Warning(.hdrDropped, "'\(title)' is without the picture's light beyond white: \(reason)")
     }
+
+    package var hdrDroppedForNeutral: Warning { hdrDropped("its gain map has no number that leaves light as it is") }
 
     /// The rendition with the source's gain map, or why it has none.
     /// - Parameter shared: the stages before its own.
@@ -53,15 +71,14 @@ extension RenditionPlan {
         guard save.keepsHDR else { return (self, nil) }
         func dropped(_ reason: String) -> (RenditionPlan, Warning?) { (self, hdrDropped(reason)) }
         guard format.declaration.holdsGainMap else { return dropped("\(format.rawValue) files have no gain map here") }
+        if let flaw = map.flaw { return dropped(flaw.words) }
         guard let size = map.size, map.isReadable else {
-            return dropped("the gain map of a \(source.format.declaration.title) is not read")
+            return dropped(
+                "its gain map\(map.size.map { " of \($0)" } ?? "") cannot be read, or is larger than the largest that is"
+            )
         }
         if source.color?.isHDR == true {
             return dropped("the picture itself is HDR, and its gain map leads to another one")
-        }
-        if map.needsMakerNote, keptMetadata != .all {
-            return dropped(
-                "only EXIF's maker note says how strong the gain map is; 'metadata: keep' keeps that")
         }
         if let step = (shared + steps).first(where: { $0.gainMapEffect == .spoils }) {
             return dropped("after '\(step.name)', the gain map does not fit any more")
@@ -70,6 +87,10 @@ extension RenditionPlan {
         guard
             let plan = GainMapPlan(upright, of: source.uprightSize, following: shared + steps, to: output.size)
         else { return dropped("its parts are in several places") }
+        let drawing = (shared + steps).first { $0.gainMapEffect == .draws }
+        if !map.hasNeutral, drawing != nil || !plan.isSeenWhole {
+            return (self, hdrDroppedForNeutral)
+        }
         var held = self
         held.gainMap = plan
         return (held, nil)

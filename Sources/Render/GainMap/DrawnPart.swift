@@ -3,67 +3,81 @@ import Pipeline
 import Stages
 import Vips
 
-/// The share of each pixel that a stage has drawn, on a grid as coarse as gain maps are.
+/// The share of each pixel that a stage has drawn, in cells of which each has the most of its pixels.
 struct DrawnPart: Sendable {
-    private let sampler: PlaneSampler
+    private let cells: GainMapPixels
+    /// Of the picture after the stage.
+    private let size: PixelSize
     /// From a point of the rendition to one of the picture after the stage.
-    private let map: AffineMap
+    private var map = AffineMap.identity
 
-    /// The change of all colours together, as a part of white, from which a pixel counts as drawn.
-    private static let muchChange = 0.2
+    /// The most cells along a side.
+    private static let longestSide = 1024
 
-    private init(_ sampler: PlaneSampler, _ map: AffineMap) { (self.sampler, self.map) = (sampler, map) }
-
+    /// A stage that draws leaves as much of a picture as there is between what it makes of black and of white. Its ink
+    /// does not tell: it may have the color of what is below it.
     /// - Parameters:
-    ///   - before: the picture that the stage got.
-    ///   - after: what it made of it.
-    ///   - step: planned with full size, of which the pictures may be a part.
-    init(from before: Picture, to after: Picture, by step: PlannedStage) throws {
-        let ratio = Double(after.width) / Double(step.output.size.width)
-        let map = step.plan.footprint.map ?? .identity
-        let (left, top) = (Int((-map.dx * ratio).rounded()), Int((-map.dy * ratio).rounded()))
-        let same = try before.promoted(to: after.pixels.colour)
-        var old = same.image
-        if (left, top) != (0, 0) || before.size != after.size {
-            // Where the old picture is not, something was drawn, or nothing is.
-            old = try old.embed(
-                x: left, y: top, width: after.width, height: after.height,
-                background: [Double](repeating: 0, count: old.bands))
+    ///   - before: the picture that the stage gets.
+    ///   - step: planned with full size, of which the picture may be a part.
+    init(of step: PlannedStage, on before: Picture, in context: RenderContext) throws {
+        let dark = try step.render(Frames([before.filled(0)]), in: context).pictures[0]
+        let light = try step.render(Frames([before.filled(before.white)]), in: context).pictures[0]
+        let colours = dark.pixels.colour.bands
+        guard light.pixels == dark.pixels, light.size == dark.size else { throw MismatchedPlan(stage: step.name) }
+        let mean = [[Double](repeating: 1 / Double(colours), count: colours)]
+        let left = try light.image.extractBands(from: 0, count: colours)
+            .subtract(dark.image.extractBands(from: 0, count: colours)).abs().recomb(mean)
+        let white = dark.white
+        var drawn = try left.linear([-255 / white], [255])
+        if dark.hasAlpha {
+            drawn = try drawn.add(
+                dark.image.extractBands(from: colours, count: 1).linear([-255 / white], [255]))
         }
-        let colours = after.image.bands - (after.hasAlpha ? 1 : 0)
-        guard old.bands - (same.hasAlpha ? 1 : 0) == colours, same.pixels.depth == after.pixels.depth else {
-            throw MismatchedPlan(stage: step.name)
+        size = step.output.size
+        cells = try Self.cells(of: drawn.rint().cast(.uchar).pixels(), dark.size)
+    }
+
+    private static func cells(of shares: [UInt8], _ size: PixelSize) -> GainMapPixels {
+        let side = (max(size.width, size.height) + longestSide - 1) / longestSide
+        let small = PixelSize((size.width + side - 1) / side, (size.height + side - 1) / side)
+        var cells = [UInt8](repeating: 0, count: small.area)
+        for y in 0..<size.height {
+            for x in 0..<size.width {
+                let cell = y / side * small.width + x / side
+                cells[cell] = max(cells[cell], shares[y * size.width + x])
+            }
         }
-        let white = after.pixels.depth == .sixteen ? 65_535.0 : 255
-        // How much is drawn of a pixel is not known. One that has changed much is drawn on as a whole, one that has
-        // changed little, in part, so that soft drawings have no hard edges; a number that is off by one was rounded.
-        let change = try old.extractBands(from: 0, count: colours)
-            .subtract(after.image.extractBands(from: 0, count: colours)).abs()
-            .recomb([[Double](repeating: 1, count: colours)])
-        var drawn = try change.linear([255 / (Self.muchChange * white)], [-255 / 48]).cast(.uchar)
-        if after.hasAlpha {
-            let alpha = try after.image.extractBands(from: colours, count: 1)
-            drawn = try drawn.add(alpha.linear([-255 / white], [255])).cast(.uchar)
-        }
-        let side = 512.0
-        let scale = min(1, side / Double(max(after.width, after.height)))
-        let (width, height) = (max(1, Int(Double(after.width) * scale)), max(1, Int(Double(after.height) * scale)))
-        let small = try drawn.resize(width: width, height: height)
-        sampler = PlaneSampler(
-            GainMapPixels(size: PixelSize(width, height), bands: 1, bytes: try small.pixels()), of: step.output.size,
-            outside: [0])
-        self.map = .identity
+        return GainMapPixels(size: small, bands: 1, bytes: cells)
     }
 
     /// The same seen from a rendition.
     /// - Parameter map: from a point of the rendition to one of the picture after the stage.
-    func seen(by map: AffineMap) -> DrawnPart { DrawnPart(sampler, map) }
+    func seen(by map: AffineMap) -> DrawnPart {
+        var part = self
+        part.map = map
+        return part
+    }
 
     /// How much of a point of the rendition is drawn, from 0 to 1.
     func share(at point: PlanePoint) -> Double {
-        var sums = [0.0]
-        sampler.add(at: map(point), weight: 1, to: &sums)
-        return min(max(sums[0] / 255, 0), 1)
+        let there = map(point)
+        guard there.isInside(size, margin: 0) else { return 0 }
+        func cell(_ place: Double, _ side: Int, _ count: Int) -> Int {
+            min(Int(place / Double(side) * Double(count)), count - 1)
+        }
+        let (x, y) = (cell(there.x, size.width, cells.size.width), cell(there.y, size.height, cells.size.height))
+        return Double(cells.bytes[y * cells.size.width + x]) / 255
+    }
+}
+
+extension Picture {
+    /// A picture of one number with this one's alpha. Nothing else is read of this one.
+    fileprivate func filled(_ number: Double) throws -> Picture {
+        let bands = pixels.colour.bands
+        let plain = try Image.black(width: width, height: height, bands: bands).linear([1], [number])
+            .cast(image.format)
+        let whole = hasAlpha ? try plain.bandjoin(image.extractBands(from: bands, count: 1)) : plain
+        return with(try whole.copy(interpretation: pixels.interpretation))
     }
 }
 

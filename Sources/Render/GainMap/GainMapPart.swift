@@ -1,4 +1,5 @@
 // The part of a JPEG that is its gain map.
+import Glibc
 import Pipeline
 import Stages
 import System
@@ -15,7 +16,8 @@ struct GainMapPart {
     /// Bytes of the segments that tell of it.
     private static let words = 2000
 
-    fileprivate init?(_ pixels: GainMapPixels, _ metadata: GainMapMetadata) throws {
+    fileprivate init?(_ pixels: GainMapPixels, _ source: GainMapMetadata) throws {
+        let metadata = source.complete(power: pow)
         guard let map = try JPEGGainMapFile.adding(metadata, to: pixels.encoded()) else {
             return nil
         }
@@ -45,9 +47,7 @@ extension Renderer {
         let parts =
             sharedDrawings.parts.map { $0.part.seen(by: plan.toStage[$0.step]) }
             + own.parts.map { $0.part.seen(by: plan.toStage[self.plan.shared.count + $0.step]) }
-        guard let pixels = source.following(plan, drawn: parts) else {
-            return (nil, [rendition.hdrDropped("its gain map has no number that leaves light as it is")])
-        }
+        guard let pixels = source.following(plan, drawn: parts) else { return (nil, [rendition.hdrDroppedForNeutral]) }
         guard let part = try GainMapPart(pixels, source.metadata) else {
             return (nil, [rendition.hdrDropped("its gain map's metadata are too long")])
         }

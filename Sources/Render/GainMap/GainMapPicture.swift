@@ -16,6 +16,8 @@ struct GainMapPixels: Sendable {
 struct SourceGainMap {
     /// Upright, and smaller than in the file if every rendition can be made of that.
     let pixels: GainMapPixels
+    /// The pixels along each side that stand for the whole picture, of which the last one may be a part.
+    private let extent: (width: Double, height: Double)
     let metadata: GainMapMetadata
     /// The numbers that change nothing; nil if none do.
     let neutral: [UInt8]?
@@ -26,10 +28,14 @@ struct SourceGainMap {
     ///   - plans: those of the renditions.
     init(_ file: GainMapFile, _ size: PixelSize, orientation: Int, for plans: [GainMapPlan]) throws {
         let most = plans.map(Self.shrink).min() ?? 1
-        // A last pixel that stands for a part of one would move the others.
-        let shrink = [8, 4, 2].first { $0 <= most && size.width % $0 == 0 && size.height % $0 == 0 } ?? 1
+        // The last pixel may stand for a part of one. Turned, it would be the first one, and move the others.
+        let shrink =
+            [8, 4, 2].first { step in
+                step <= most && (orientation == 1 || size.width % step == 0 && size.height % step == 0)
+            } ?? 1
+        let upright = orientation >= 5 ? size.transposed : size
         // The picture's own messages stay for whoever judges them.
-        (pixels, metadata) = try VipsLibrary.settingMessagesAside {
+        (pixels, extent) = try VipsLibrary.settingMessagesAside {
             let opened = try Operation(
                 file.format.decoder.operation,
                 [("source", .source(try Source(bytes: file.bytes))), ("fail_on", "error")]
@@ -46,8 +52,14 @@ struct SourceGainMap {
             guard said.isEmpty || file.format.decoder.leavesMessages else {
                 throw Failure(.corrupt, stage: "decode", "the picture's gain map is damaged: \(said)")
             }
-            return (GainMapPixels(size: picture.size, bands: opened.bands, bytes: bytes), file.metadata)
+            // Not all decoders shrink.
+            let step = opened.width < size.width ? Double(shrink) : 1
+            return (
+                GainMapPixels(size: picture.size, bands: opened.bands, bytes: bytes).grayIfEqual,
+                (Double(upright.width) / step, Double(upright.height) / step)
+            )
         }
+        metadata = file.metadata
         neutral = metadata.neutral(bands: pixels.bands, power: pow)?.map { UInt8(($0 * 255).rounded()) }
     }
 
@@ -60,56 +72,104 @@ struct SourceGainMap {
         return [8, 4, 2].first { Double($0) <= step } ?? 1
     }
 
-    /// The map of a rendition, and how much of the source is seen at each of its pixels.
+    /// The map of a rendition: the mean of the source's map over each of its pixels, or what leaves light as it is.
     /// - Parameter drawn: the parts that were drawn over.
-    /// - Returns: nil if something else is seen, and no number leaves light as it is.
+    /// - Returns: nil if something else than the source is seen, and no number leaves light as it is.
     func following(_ plan: GainMapPlan, drawn: [DrawnPart]) -> GainMapPixels? {
-        let (width, height, output) = (plan.size.width, plan.size.height, plan.output)
-        var result = [UInt8](repeating: 0, count: width * height * pixels.bands)
-        // From a pixel of the rendition's map to one of the rendition.
-        let (across, down) = (Double(output.width) / Double(width), Double(output.height) / Double(height))
-        let source = PlaneSampler(
-            pixels, of: plan.source, outside: neutral ?? [UInt8](repeating: 0, count: pixels.bands))
+        let map = plan.toSource
+        // From a pixel of the rendition's map to pixels of the rendition.
+        let (across, down) = plan.pixelSides
+        let sampler = PlaneSampler(pixels, extent, of: plan.source)
         // As many samples along a side as there are pixels of the source's map in one of the rendition's.
         let reach = max(
-            (abs(plan.toSource.a) + abs(plan.toSource.b)) * across * source.across,
-            (abs(plan.toSource.c) + abs(plan.toSource.d)) * down * source.down)
+            (abs(map.a) * across + abs(map.b) * down) * sampler.across,
+            (abs(map.c) * across + abs(map.d) * down) * sampler.down)
         let samples = min(max(Int((reach * 0.999).rounded(.up)), 1), 16)
-        let stages = zip(plan.toStage, plan.stageSizes).map { ($0, Double($1.width), Double($1.height)) }
-        func seen(_ point: PlanePoint) -> Double {
-            for (map, width, height) in stages {
-                let there = map(point)
-                // A stage has cut it off. Rounding may put an edge a little outside.
-                let isInside =
-                    there.x > -0.01 && there.y > -0.01 && there.x < width + 0.01 && there.y < height + 0.01
-                if !isInside { return 0 }
-            }
-            return drawn.reduce(1.0) { $0 * (1 - $1.share(at: point)) }
+        func places(_ index: Int, _ side: Double) -> [Double] {
+            (0..<samples).map { (Double(index) + (Double($0) + 0.5) / Double(samples)) * side }
         }
-        var sums = [Double](repeating: 0, count: pixels.bands)
-        for y in 0..<height {
-            for x in 0..<width {
-                for band in sums.indices { sums[band] = 0 }
-                for row in 0..<samples {
-                    for column in 0..<samples {
-                        let point = PlanePoint(
-                            (Double(x) + (Double(column) + 0.5) / Double(samples)) * across,
-                            (Double(y) + (Double(row) + 0.5) / Double(samples)) * down)
-                        let weight = source.add(at: plan.toSource(point), weight: seen(point), to: &sums)
-                        if neutral == nil, weight < 0.99 { return nil }
+        let columns = (0..<plan.size.width).map { places($0, across) }
+        let rows = (0..<plan.size.height).map { places($0, down) }
+        let made =
+            map.b == 0 && map.c == 0
+            ? sampler.means(
+                columns: columns.map { $0.map { $0 * map.a + map.dx } },
+                rows: rows.map { $0.map { $0 * map.d + map.dy } })
+            : sampler.means(columns: columns, rows: rows, through: map)
+        if drawn.isEmpty, plan.isSeenWhole { return made }
+        let hidden = plan.hiddenShares(drawn)
+        guard let neutral else { return hidden.allSatisfy { $0 < 0.01 } ? made : nil }
+        return made.mixed(with: neutral, hidden)
+    }
+}
+
+extension GainMapPlan {
+    /// The sides of a pixel of the map, in pixels of the rendition.
+    fileprivate var pixelSides: (across: Double, down: Double) {
+        (Double(output.width) / Double(size.width), Double(output.height) / Double(size.height))
+    }
+
+    /// How much of each pixel of the map is something else than the source, from 0 to 1: the most in it and in those
+    /// around it, since readers mix each number with those beside it, and a thin line in white would glow.
+    fileprivate func hiddenShares(_ drawn: [DrawnPart]) -> [Float] {
+        let (across, down) = pixelSides
+        let samples = min(max(Int(max(across, down).rounded(.up)), 2), 8)
+        let places = (0..<samples).map { (Double($0) + 0.5) / Double(samples) }
+        var shares = [Float](repeating: 0, count: size.area)
+        for y in 0..<size.height {
+            for x in 0..<size.width {
+                var most: Float = 0
+                for row in places where most < 1 {
+                    for column in places where most < 1 {
+                        let point = PlanePoint((Double(x) + column) * across, (Double(y) + row) * down)
+                        let share = isSeen(point) ? 1 - drawn.reduce(1) { $0 * (1 - $1.share(at: point)) } : 1
+                        most = max(most, Float(share))
                     }
                 }
-                let count = Double(samples * samples)
-                for band in sums.indices {
-                    result[(y * width + x) * sums.count + band] = UInt8(min(max(sums[band] / count, 0), 255).rounded())
-                }
+                shares[y * size.width + x] = most
             }
         }
-        return GainMapPixels(size: plan.size, bands: pixels.bands, bytes: result)
+        return widened(widened(shares, step: 1, line: size.width), step: size.width, line: size.area)
+    }
+
+    /// The most of each number and of those beside it.
+    /// - Parameters:
+    ///   - step: to the next number.
+    ///   - line: numbers from the first one of a line to that of the next one.
+    private func widened(_ shares: [Float], step: Int, line: Int) -> [Float] {
+        shares.indices.map { index in
+            let place = index % line
+            let before = place >= step ? shares[index - step] : 0
+            let after = place + step < line ? shares[index + step] : 0
+            return max(shares[index], before, after)
+        }
     }
 }
 
 extension GainMapPixels {
+    /// - Parameters:
+    ///   - neutral: a number for each band.
+    ///   - shares: of it, for each pixel.
+    fileprivate func mixed(with neutral: [UInt8], _ shares: [Float]) -> GainMapPixels {
+        var mixed = bytes
+        for (pixel, share) in shares.enumerated() where share > 0 {
+            for band in 0..<bands {
+                let place = pixel * bands + band
+                mixed[place] = UInt8((Float(bytes[place]) * (1 - share) + Float(neutral[band]) * share).rounded())
+            }
+        }
+        return GainMapPixels(size: size, bands: bands, bytes: mixed)
+    }
+
+    /// In one band if all have the same numbers: some decoders make three of a gray map.
+    fileprivate var grayIfEqual: GainMapPixels {
+        let places = stride(from: 0, to: bytes.count, by: bands)
+        guard bands == 3, places.allSatisfy({ bytes[$0] == bytes[$0 + 1] && bytes[$0] == bytes[$0 + 2] }) else {
+            return self
+        }
+        return GainMapPixels(size: size, bands: 1, bytes: places.map { bytes[$0] })
+    }
+
     /// The map as a JPEG. Its numbers are logarithms of light: losses show as brightness.
     func encoded() throws -> [UInt8] {
         let image = try Image(bytes: bytes, width: size.width, height: size.height, bands: bands)
@@ -122,44 +182,5 @@ extension GainMapPixels {
                 ("strip", true),
             ])
         return target.bytes
-    }
-}
-
-/// Reads between the pixels of a small picture that stands for a larger one.
-struct PlaneSampler: Sendable {
-    private let pixels: GainMapPixels
-    private let outside: [Double]
-    private let large: PixelSize
-    /// How many of its pixels are in one of the large picture's, along a side.
-    let across, down: Double
-
-    init(_ pixels: GainMapPixels, of large: PixelSize, outside: [UInt8]) {
-        (self.pixels, self.large, self.outside) = (pixels, large, outside.map(Double.init))
-        across = Double(pixels.size.width) / Double(large.width)
-        down = Double(pixels.size.height) / Double(large.height)
-    }
-
-    /// Adds the numbers at a point of the large picture; the rest of the weight is for those outside of it.
-    /// - Returns: the weight of the picture's own numbers.
-    @discardableResult
-    func add(at point: PlanePoint, weight: Double, to sums: inout [Double]) -> Double {
-        let isInside =
-            point.x >= 0 && point.y >= 0 && point.x <= Double(large.width) && point.y <= Double(large.height)
-        let weight = isInside ? weight : 0
-        for band in sums.indices { sums[band] += outside[band] * (1 - weight) }
-        guard weight > 0 else { return 0 }
-        let (width, height) = (pixels.size.width, pixels.size.height)
-        let x = min(max(point.x * across - 0.5, 0), Double(width - 1))
-        let y = min(max(point.y * down - 0.5, 0), Double(height - 1))
-        let (left, top) = (min(Int(x), max(width - 2, 0)), min(Int(y), max(height - 2, 0)))
-        let (right, bottom) = (min(left + 1, width - 1), min(top + 1, height - 1))
-        let (fx, fy) = (x - Double(left), y - Double(top))
-        for band in sums.indices {
-            func value(_ x: Int, _ y: Int) -> Double { Double(pixels.bytes[(y * width + x) * sums.count + band]) }
-            let upper = value(left, top) * (1 - fx) + value(right, top) * fx
-            let lower = value(left, bottom) * (1 - fx) + value(right, bottom) * fx
-            sums[band] += (upper * (1 - fy) + lower * fy) * weight
-        }
-        return weight
     }
 }

@@ -87,7 +87,7 @@ extension Picture {
     package var hasAlpha: Bool { pixels.hasAlpha }
     var isGrey: Bool { pixels.colour == .grey }
     /// The number of a band that is full.
-    var white: Double { pixels.depth == .sixteen ? 65_535 : 255 }
+    package var white: Double { pixels.depth == .sixteen ? 65_535 : 255 }
 
     /// Other pixels of the same format.
     package func with(_ image: Image) -> Picture { Picture(image, pixels, profile: profile) }

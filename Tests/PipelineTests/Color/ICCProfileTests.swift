@@ -17,7 +17,7 @@ import Testing
         #expect(profile.codedColor == (color.isHDR ? color : nil))
         #expect(profile.peak == 1600)
         #expect(profile.agrees(with: color))
-        #expect(profile.refusalAsTarget == nil)
+        #expect((profile.refusalAsTarget == nil) == !color.isHDR)
         #expect(!profile.agrees(with: CodedColor(Primaries(code: 8)!, color.curve)))
         #expect(profile.agrees(with: CodedColor(color.primaries, .pq)) == (color.curve == .pq))
     }
@@ -35,7 +35,8 @@ import Testing
             ),
         ]
         for (primaries, expected) in matrices {
-            let matrix = try #require(primaries.matrix(to: .standard))
+            let back = try #require(Primaries.standard.toProfileXYZ?.inverse)
+            let matrix = back * (try #require(primaries.toProfileXYZ))
             for row in 0..<3 {
                 for column in 0..<3 { #expect(abs(matrix.rows[row][column] - expected[row][column]) < 0.001) }
             }
@@ -74,10 +75,11 @@ import Testing
         #expect(ICCProfile([UInt8](repeating: 0, count: 128) + table + text).codedColor == color)
     }
 
-    @Test func `code points that are reserved or both unspecified say nothing`() {
+    @Test func `of two code points, one that is reserved or unspecified leaves the other one its meaning`() {
         #expect(CodedColor(primaries: 2, transfer: 2) == nil)
-        #expect(CodedColor(primaries: 3, transfer: 13) == nil)
-        #expect(CodedColor(primaries: 1, transfer: 0) == nil)
+        #expect(CodedColor(primaries: 3, transfer: 0) == nil)
+        #expect(CodedColor(primaries: 12, transfer: 11) == .displayP3)
+        #expect(CodedColor(primaries: 2, transfer: 16) == CodedColor(.bt2020, .pq))
         #expect(CodedColor(primaries: 12, transfer: 2) == .displayP3)
         #expect(CodedColor(primaries: 2, transfer: 13) == .standard)
     }

@@ -14,8 +14,8 @@ struct HostileFormatsTests {
         let structure = format.declaration.structure
         _ = try? structure.hasPixelsOnly(ByteSource(bytes))
         _ = try? structure.hasProfile(ByteSource(bytes))
-        _ = try? structure.statedColor(in: ByteSource(bytes))
-        _ = try? structure.gainMap(in: ByteSource(bytes))
+        _ = try? structure.statedColor(of: 2, in: ByteSource(bytes))
+        _ = try? structure.gainMap(of: 1, in: ByteSource(bytes))
         _ = try? structure.hasHiddenFrames(ByteSource(bytes))
         _ = try? structure.codedPicture(in: ByteSource(bytes))
         _ = completeness(of: format, in: ByteSource(bytes))

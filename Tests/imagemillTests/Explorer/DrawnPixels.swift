@@ -16,8 +16,15 @@ extension DrawnSource {
                 let (saver, options) = saving
                 try TestPicture.save(try stored(member: member), as: saver, options, to: path)
                 if hasGainMap { try Self.addGainMap(to: path) }
+                if let stated { try Self.state(stated, in: path) }
             }
         }
+    }
+
+    private static func state(_ color: Stated, in path: String) throws {
+        let file = PNGEdit.removing("iCCP", from: [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
+        let codes: [UInt8] = color == .p3 ? [12, 13, 0, 1] : [9, 16, 0, 1]
+        try Data(PNGEdit.adding([("cICP", codes)], to: file)).write(to: URL(fileURLWithPath: path))
     }
 
     private static func addGainMap(to path: String) throws {
@@ -36,11 +43,11 @@ extension DrawnSource {
     }
 
     /// The same pixels as uncompressed TIFFs, upright, each frame for itself: what libvips decodes from the source's
-    /// files.
+    /// files, with a profile for what they state, and with the light that BT.2390 leaves of more than white.
     /// - Parameter folders: one for each frame.
     func writeTwins(of folder: String, into folders: [String]) throws {
         for name in names {
-            let stack = try Self.decoded(folder + "/" + name, as: format)
+            let stack = try inUsualColors(Self.decoded(folder + "/" + name, as: format))
             let height = stack.height / frames
             for (frame, target) in folders.enumerated() {
                 let one = try stack.extractArea(left: 0, top: frame * height, width: stack.width, height: height)
@@ -50,6 +57,36 @@ extension DrawnSource {
                 try TestPicture.save(
                     single, as: "tiffsave_target", [("compression", "none")], to: target + "/" + name)
             }
+        }
+    }
+
+    private func inUsualColors(_ image: Image) throws -> Image {
+        switch stated {
+        case nil: return image
+        case .p3:
+            let profile = try stored(member: 0).blob("icc-profile-data") ?? []
+            return try image.editingMetadata { $0.set("icc-profile-data", blob: profile) }
+        case .pq:
+            let bytes = try image.pixels()
+            var (high, low) = (
+                stride(from: 1, to: bytes.count, by: 2).map { bytes[$0] },
+                stride(from: 0, to: bytes.count, by: 2).map { bytes[$0] }
+            )
+            for place in stride(from: 0, to: high.count, by: image.bands) {
+                let light = (place..<place + 3).map {
+                    ReferenceColor.decodedPQ(Double(Int(high[$0]) << 8 | Int(low[$0])) / 65_535)
+                }
+                let color = ReferenceColor.standard(
+                    ReferenceColor.toneMapped(light, peak: 1000), from: ReferenceColor.bt2020)
+                for (band, value) in color.enumerated() {
+                    let number = Int((ReferenceColor.encoded(value) * 65_535).rounded())
+                    (high[place + band], low[place + band]) = (UInt8(number >> 8), UInt8(number & 0xFF))
+                }
+            }
+            func made(_ numbers: [UInt8]) throws -> Image {
+                try Image(bytes: numbers, width: image.width, height: image.height, bands: image.bands)
+            }
+            return try made(high).linear([256], [0]).add(made(low)).cast(.ushort).copy(interpretation: .rgb16)
         }
     }
 

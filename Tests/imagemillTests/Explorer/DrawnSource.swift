@@ -63,6 +63,17 @@ struct DrawnSource: Equatable, Sendable {
         format == .jpeg && colour != .cmyk && !isSet && min(width, height) >= 32 && (7 * width + 3 * height) % 5 < 2
     }
 
+    /// Colors that the file tells by numbers, and by no profile.
+    enum Stated: String { case p3 = "Display P3", pq = "PQ in BT.2020" }
+
+    /// Nor does a draw decide this.
+    var stated: Stated? {
+        guard format == .png, colour == .rgb, !isSet, (5 * width + 3 * height) % 4 < 2 else { return nil }
+        if profile == .p3 { return .p3 }
+        // Its twin is worked out pixel by pixel.
+        return profile == .none && depth == .sixteen && width * height < 90_000 ? .pq : nil
+    }
+
     /// The file's name without its extension.
     var stem: String { density > 1 ? "a@\(density)x" : "a" }
 
@@ -90,7 +101,11 @@ extension DrawnSource: CustomStringConvertible {
         if frames > 1 { words.append("\(frames) frames") }
         if orientation > 1 { words.append("orientation \(orientation)") }
         if density > 1 { words.append("@\(density)x") }
-        if profile != .none { words.append("profile \(profile)") }
+        if let stated {
+            words.append("\(stated.rawValue) by cICP")
+        } else if profile != .none {
+            words.append("profile \(profile)")
+        }
         if hasGainMap { words.append("with a gain map") }
         if isSet { words.append("a set of \(members)") }
         return words.joined(separator: ", ")

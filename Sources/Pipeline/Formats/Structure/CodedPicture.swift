@@ -57,6 +57,7 @@ private struct CodedPictures {
     var sizes: [PixelSize] = []
     var depth = BitDepth.eight
     var hasFullChroma = false
+    var color: CodedColor?
     /// Parts of coded pictures. A grid of pictures has some three for each.
     var unitsLeft = 200_000
 
@@ -68,33 +69,45 @@ private struct CodedPictures {
 
 /// The types of items: the box `iinf`. ISO/IEC 14496-12 §8.11.6.
 enum HEIFItemTypes {
+    /// Those of pictures.
+    static let pictures: [FourCC] = ["av01", "hvc1", "hev1", "grid", "iovl", "iden"]
+
     static func items(
         in source: ByteSource, _ meta: Range<Int>, of types: [FourCC]
-    ) throws(StructureError) -> [(id: Int, type: FourCC, place: Range<Int>)] {
+    ) throws(StructureError) -> [(id: Int, type: FourCC, place: Range<Int>, isHidden: Bool)] {
         let box = try ISOBoxes.first("iinf", in: source, meta)
         var head = ForwardReader(source, in: box.content)
         let countBytes = try head.byte() == 0 ? 2 : 4
         var entries = ISOBoxes(in: source, box.content.dropFirst(4 + countBytes))
-        var items: [(Int, FourCC, Range<Int>)] = []
+        var items: [(Int, FourCC, Range<Int>, Bool)] = []
         while let entry = try entries.next() {
             var reader = ForwardReader(source, in: entry.content)
             let version = try reader.byte()
             guard entry.type == "infe", version >= 2 else { continue }
-            try reader.skip(3)
+            let isHidden = try reader.integer(bytes: 3) & 1 == 1
             let id = try reader.integer(bytes: version == 2 ? 2 : 4)
             try reader.skip(2)
             let type = try reader.fourCC()
-            if types.contains(type) { items.append((id, type, entry.content)) }
+            if types.contains(type) { items.append((id, type, entry.content, isHidden)) }
         }
         return items
     }
 }
 
 /// Sequence headers of AV1: bitstream specification §5.3 and §5.5; in `av1C`, AV1-ISOBMFF §2.3.
-private enum AV1Sequence {
+enum AV1Sequence {
     private static let sequenceHeader: UInt8 = 1
 
-    static func walk(
+    /// The colors that the header of an item's pictures states.
+    /// - Parameter properties: the item's own. A grid's are none of AV1.
+    static func color(ofItemWith properties: [ISOBox], in source: ByteSource) -> CodedColor? {
+        guard let box = properties.first(where: { $0.type == "av1C" }) else { return nil }
+        var found = CodedPictures()
+        try? walk(configuration: box.content, of: source, adding: &found)
+        return found.color
+    }
+
+    fileprivate static func walk(
         configuration: Range<Int>, of source: ByteSource, adding found: inout CodedPictures
     ) throws(StructureError) {
         var bits = BitReader(source, configuration)
@@ -106,9 +119,9 @@ private enum AV1Sequence {
         try walk(configuration.dropFirst(4), of: source, adding: &found)
     }
 
-    static func walk(_ range: Range<Int>, of source: ByteSource, adding found: inout CodedPictures)
-        throws(StructureError)
-    {
+    fileprivate static func walk(
+        _ range: Range<Int>, of source: ByteSource, adding found: inout CodedPictures
+    ) throws(StructureError) {
         var reader = ForwardReader(source, in: range)
         while reader.remaining > 0 {
             try found.beginUnit()
@@ -118,20 +131,51 @@ private enum AV1Sequence {
             let length = hasSize ? try reader.leb128() : reader.remaining
             let start = reader.position
             if type == sequenceHeader {
-                found.sizes.append(try size(in: BitReader(source, start..<start + min(length, reader.remaining))))
+                var bits = BitReader(source, start..<start + min(length, reader.remaining))
+                let profile = try bits.number(3)
+                let isStill = try beginHeader(&bits)
+                found.sizes.append(try size(&bits))
+                found.color = found.color ?? (try? color(&bits, profile: profile, isStill: isStill)) ?? nil
             }
             try reader.skip(length)
         }
     }
 
-    private static func size(in bits: BitReader) throws(StructureError) -> PixelSize {
-        var bits = bits
-        try bits.skip(4)
-        if try bits.flag() {
+    /// - Returns: whether the header is the short one of a still.
+    private static func beginHeader(_ bits: inout BitReader) throws(StructureError) -> Bool {
+        try bits.skip(1)
+        let isStill = try bits.flag()
+        if isStill {
             try bits.skip(5)
         } else {
             try skipOperatingPoints(&bits)
         }
+        return isStill
+    }
+
+    /// The code points after the size, and after what tools the encoder had.
+    private static func color(
+        _ bits: inout BitReader, profile: Int, isStill: Bool
+    ) throws(StructureError) -> CodedColor? {
+        if !isStill, try bits.flag() { try bits.skip(4 + 3) }
+        try bits.skip(3)
+        if !isStill {
+            try bits.skip(4)
+            let hasOrder = try bits.flag()
+            if hasOrder { try bits.skip(2) }
+            let isScreen = try bits.flag() ? true : try bits.flag()
+            if isScreen, try !bits.flag() { try bits.skip(1) }
+            if hasOrder { try bits.skip(3) }
+        }
+        try bits.skip(3)
+        let isDeep = try bits.flag()
+        if profile == 2, isDeep { try bits.skip(1) }
+        if profile != 1 { try bits.skip(1) }
+        guard try bits.flag() else { return nil }
+        return CodedColor(primaries: try bits.number(8), transfer: try bits.number(8))
+    }
+
+    private static func size(_ bits: inout BitReader) throws(StructureError) -> PixelSize {
         let (widthBits, heightBits) = (try bits.number(4) + 1, try bits.number(4) + 1)
         return PixelSize(try bits.number(widthBits) + 1, try bits.number(heightBits) + 1)
     }

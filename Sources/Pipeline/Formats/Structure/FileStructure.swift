@@ -17,9 +17,11 @@ package protocol FileStructure: Sendable {
     static func hasProfile(_ source: ByteSource) throws(StructureError) -> Bool
     /// The colors of its numbers, as far as they are stated otherwise than by a profile; nil for sRGB too, if nothing
     /// else could be meant.
-    static func statedColor(in source: ByteSource) throws(StructureError) -> StatedColor?
-    /// The second picture that makes the first one HDR; nil if there is none.
-    static func gainMap(in source: ByteSource) throws(StructureError) -> GainMapFacts?
+    /// - Parameter page: from 1.
+    static func statedColor(of page: Int, in source: ByteSource) throws(StructureError) -> StatedColor?
+    /// The picture besides a page that makes it HDR; nil if there is none.
+    /// - Parameter page: from 1.
+    static func gainMap(of page: Int, in source: ByteSource) throws(StructureError) -> GainMapFacts?
     /// The gain map as a file of its own.
     /// - Parameter format: of the source.
     static func gainMapFile(
@@ -57,8 +59,8 @@ extension FileStructure {
     package static func unsupportedFeature(in source: ByteSource) -> String? { nil }
     package static func refusal(of page: Int, in source: ByteSource) -> Failure? { nil }
     package static func hasProfile(_ source: ByteSource) -> Bool { false }
-    package static func statedColor(in source: ByteSource) -> StatedColor? { nil }
-    package static func gainMap(in source: ByteSource) -> GainMapFacts? { nil }
+    package static func statedColor(of page: Int, in source: ByteSource) -> StatedColor? { nil }
+    package static func gainMap(of page: Int, in source: ByteSource) -> GainMapFacts? { nil }
     package static func gainMapFile(in source: ByteSource, of format: SourceFormat) -> GainMapFile? { nil }
     package static func hasHiddenFrames(_ source: ByteSource) -> Bool { false }
     package static func linkedFile(in source: ByteSource) -> String? { nil }

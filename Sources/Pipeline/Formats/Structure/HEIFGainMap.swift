@@ -9,7 +9,6 @@ struct HEIFGainMap {
     private let meta: Range<Int>
     private let metadata: GainMapMetadata
 
-    private static let pictures: [FourCC] = ["av01", "hvc1", "hev1", "grid"]
     /// Bytes of metadata that are read.
     private static let longestMetadata = 60_000
 
@@ -31,11 +30,13 @@ struct HEIFGainMap {
             guard let item = references.targets(of: mapped.id, "dimg").last else { return nil }
             self.item = item
             // A version of its own is in front.
-            metadata = GainMapMetadata(packet: nil, iso: Array(bytes(mapped.id).dropFirst()))
-            facts = Self.facts(.iso, item, in: source)
+            metadata = GainMapMetadata(
+                packet: nil, iso: Array(bytes(mapped.id).dropFirst()),
+                profile: Self.profile(of: mapped.id, in: source).map { [[1, 1] + $0] } ?? [])
+            facts = metadata.described(Self.facts(.iso, item, in: source))
             return
         }
-        let candidates = try HEIFItemTypes.items(in: source, meta, of: Self.pictures).map(\.id)
+        let candidates = try HEIFItemTypes.items(in: source, meta, of: HEIFItemTypes.pictures).map(\.id)
         let found = candidates.first { id in
             ((try? HEIFItems.properties(of: id, in: source)) ?? []).contains { box in
                 box.type == "auxC"
@@ -48,15 +49,27 @@ struct HEIFGainMap {
         let texts = try HEIFItemTypes.items(in: source, meta, of: ["mime"]).map(\.id)
         let packet = texts.lazy.filter { references.targets(of: $0, "cdsc").contains(found) }.map(bytes)
             .first { packet in
-                [XMPNamespace.appleGainMap, .gainMap].contains {
-                    packet.firstRange(of: Array($0.rawValue.utf8)) != nil
-                }
-            }.flatMap(xmpOfMap)
-        metadata = GainMapMetadata(packet: packet, iso: nil)
-        var facts = Self.facts(metadata.hasAdobePacket ? .ultraHDR : .apple, item, in: source)
-        facts.needsMakerNote =
-            facts.kind == .apple && packet?.firstRange(of: Array("Headroom".utf8)) == nil
-        self.facts = facts
+                [XMPNamespace.appleGainMap, .gainMap].contains { $0.isNamed(in: packet) }
+            }
+        let isAdobes = packet.map(XMPNamespace.gainMap.isNamed(in:)) ?? false
+        let exif = try HEIFItemTypes.items(in: source, meta, of: ["Exif"]).first.map { bytes($0.id) }
+        metadata = GainMapMetadata(
+            packet: packet ?? GainMapMetadata.applePacket, iso: nil,
+            appleStops: isAdobes ? nil : exif.flatMap(AppleMakerNote.stops))
+        facts = metadata.described(Self.facts(isAdobes ? .ultraHDR : .apple, item, in: source))
+    }
+
+    /// The ICC profile of an item's colors, if they are stated.
+    private static func profile(of item: Int, in source: ByteSource) -> [UInt8]? {
+        for box in (try? HEIFItems.properties(of: item, in: source)) ?? [] where box.type == "colr" {
+            let content = source.read(box.content.lowerBound, min(box.content.count, longestMetadata))
+            let kinds: [FourCC] = ["prof", "rICC"]
+            if kinds.contains(where: { content.starts(with: $0.bytes) }) {
+                return Array(content.dropFirst(4))
+            }
+        }
+        let stated = try? HEIFItems.statedColor(of: item, in: source)
+        return stated.flatMap { $0 }.flatMap { ICCProfile($0.color, isGray: false, peak: $0.peak)?.bytes }
     }
 
     private static func facts(_ kind: GainMapFacts.Kind, _ item: Int, in source: ByteSource) -> GainMapFacts {
@@ -78,7 +91,7 @@ struct HEIFGainMap {
         for place in 0..<idBytes {
             bytes[primary.lowerBound + 4 + place] = UInt8(truncatingIfNeeded: item >> (8 * (idBytes - 1 - place)))
         }
-        for entry in try HEIFItemTypes.items(in: source, meta, of: Self.pictures) where entry.id == item {
+        for entry in try HEIFItemTypes.items(in: source, meta, of: HEIFItemTypes.pictures) where entry.id == item {
             // The last bit of a full box's flags.
             bytes[entry.place.lowerBound + 3] &= 0xFE
         }
@@ -93,30 +106,5 @@ struct HEIFGainMap {
             }
         }
         return GainMapFile(bytes: bytes, format: format, metadata: metadata)
-    }
-}
-
-/// The references of items to others: the box `iref`. ISO/IEC 14496-12 §8.11.12.
-struct HEIFItemReferences {
-    private var all: [(from: Int, type: FourCC, to: [Int])] = []
-
-    init() {}
-
-    init(in source: ByteSource, _ meta: Range<Int>) throws(StructureError) {
-        let container = try ISOBoxes.first("iref", in: source, meta)
-        var head = ForwardReader(source, in: container.content)
-        let idBytes = try head.byte() == 0 ? 2 : 4
-        var boxes = ISOBoxes(in: source, try container.fullContent())
-        while all.count < 10_000, let box = try boxes.next() {
-            var reader = ForwardReader(source, in: box.content)
-            let from = try reader.integer(bytes: idBytes)
-            var to: [Int] = []
-            for _ in 0..<(try reader.integer(bytes: 2)) { to.append(try reader.integer(bytes: idBytes)) }
-            all.append((from, box.type, to))
-        }
-    }
-
-    func targets(of item: Int, _ type: FourCC) -> [Int] {
-        all.filter { $0.from == item && $0.type == type }.flatMap(\.to)
     }
 }

@@ -20,10 +20,13 @@ struct HEIFItems {
         try properties(in: source).contains { ["irot", "imir", "clap"].contains($0.type) }
     }
 
-    static func statedColor(in source: ByteSource) throws(StructureError) -> StatedColor? {
-        var color: CodedColor?
+    /// - Parameter item: nil for the primary one.
+    static func statedColor(of item: Int? = nil, in source: ByteSource) throws(StructureError) -> StatedColor? {
         var (brightest, screen): (Double?, Double?)
-        for box in try properties(in: source) {
+        let boxes = try properties(of: item, in: source)
+        let isStated = boxes.contains { $0.type == "colr" }
+        var color = isStated ? nil : AV1Sequence.color(ofItemWith: boxes, in: source)
+        for box in boxes {
             var reader = ForwardReader(source, in: box.content)
             switch box.type {
             case "colr":
@@ -39,7 +42,8 @@ struct HEIFItems {
             }
         }
         guard let color else { return nil }
-        return StatedColor(color, by: .nclx, peak: [brightest, screen].compactMap(\.self).first { $0 > 0 })
+        return StatedColor(
+            color, by: isStated ? .nclx : .header, peak: [brightest, screen].compactMap(\.self).first { $0 > 0 })
     }
 
     /// The properties of an item.
@@ -52,6 +56,22 @@ struct HEIFItems {
         return try items.propertyIndices(of: id, in: container).compactMap {
             properties.indices.contains($0 - 1) ? properties[$0 - 1] : nil
         }
+    }
+
+    /// The picture that decoders give as a page, as libheif counts them: neither hidden, nor a part of another one.
+    /// - Parameter page: from 1.
+    /// - Returns: nil for the primary one, which the first page is too.
+    static func item(ofPage page: Int, in source: ByteSource) throws(StructureError) -> Int? {
+        guard page > 1 else { return nil }
+        let meta = try ISOBoxes.first("meta", in: source).fullContent()
+        let references = (try? HEIFItemReferences(in: source, meta)) ?? HEIFItemReferences()
+        let pictures = try HEIFItemTypes.items(in: source, meta, of: HEIFItemTypes.pictures).filter { item in
+            !item.isHidden && references.targets(of: item.id, "thmb").isEmpty
+                && references.targets(of: item.id, "auxl").isEmpty
+        }
+        guard pictures.indices.contains(page - 1) else { throw .malformed }
+        let id = pictures[page - 1].id
+        return try id == HEIFItems(source: source, meta: meta).primaryItem() ? nil : id
     }
 
     private func primaryItem() throws(StructureError) -> Int {

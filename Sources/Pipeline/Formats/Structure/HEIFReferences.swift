@@ -1,23 +1,14 @@
-// The derivation of items of a HEIF or an AVIF from other items: the box `iref`. ISO/IEC 14496-12 §8.11.12 and ISO/IEC
-// 23008-12 §6.4.7 and §6.6.
+// The references of items of a HEIF or an AVIF to other items. ISO/IEC 14496-12 §8.11.12, ISO/IEC 23008-12 §6.4.7, §6.6.
 
+/// The derivation of items from others.
 struct HEIFReferences {
     /// The items that each item is derived from.
     private var sources: [Int: [Int]] = [:]
 
     init(in source: ByteSource) throws(StructureError) {
         let meta = try ISOBoxes.first("meta", in: source).fullContent()
-        let container = try ISOBoxes.first("iref", in: source, meta)
-        var head = ForwardReader(source, in: container.content)
-        let idBytes = try head.byte() == 0 ? 2 : 4
-        var boxes = ISOBoxes(in: source, try container.fullContent())
-        while let box = try boxes.next() {
-            guard box.type == "dimg" else { continue }
-            var reader = ForwardReader(source, in: box.content)
-            let derived = try reader.integer(bytes: idBytes)
-            for _ in 0..<(try reader.integer(bytes: 2)) {
-                sources[derived, default: []].append(try reader.integer(bytes: idBytes))
-            }
+        for reference in try HEIFItemReferences(in: source, meta).all where reference.type == "dimg" {
+            sources[reference.from, default: []] += reference.to
         }
     }
 
@@ -40,5 +31,30 @@ struct HEIFReferences {
             }
         }
         return waiting.contains { !$0.value.isEmpty }
+    }
+}
+
+/// The references of items to others: the box `iref`. ISO/IEC 14496-12 §8.11.12.
+struct HEIFItemReferences {
+    private(set) var all: [(from: Int, type: FourCC, to: [Int])] = []
+
+    init() {}
+
+    init(in source: ByteSource, _ meta: Range<Int>) throws(StructureError) {
+        let container = try ISOBoxes.first("iref", in: source, meta)
+        var head = ForwardReader(source, in: container.content)
+        let idBytes = try head.byte() == 0 ? 2 : 4
+        var boxes = ISOBoxes(in: source, try container.fullContent())
+        while let box = try boxes.next() {
+            var reader = ForwardReader(source, in: box.content)
+            let from = try reader.integer(bytes: idBytes)
+            var to: [Int] = []
+            for _ in 0..<(try reader.integer(bytes: 2)) { to.append(try reader.integer(bytes: idBytes)) }
+            all.append((from, box.type, to))
+        }
+    }
+
+    func targets(of item: Int, _ type: FourCC) -> [Int] {
+        all.filter { $0.from == item && $0.type == type }.flatMap(\.to)
     }
 }

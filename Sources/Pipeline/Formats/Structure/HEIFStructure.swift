@@ -22,12 +22,14 @@ enum HEIFStructure: FileStructure {
         if let meta { try HEIFItemLocations.walk(source, meta: meta) }
     }
 
-    static func statedColor(in source: ByteSource) throws(StructureError) -> StatedColor? {
-        try HEIFItems.statedColor(in: source)
+    static func statedColor(of page: Int, in source: ByteSource) throws(StructureError) -> StatedColor? {
+        try HEIFItems.statedColor(of: HEIFItems.item(ofPage: page, in: source), in: source)
     }
 
-    static func gainMap(in source: ByteSource) throws(StructureError) -> GainMapFacts? {
-        try HEIFGainMap(in: source)?.facts
+    /// Only the primary item has one here.
+    static func gainMap(of page: Int, in source: ByteSource) throws(StructureError) -> GainMapFacts? {
+        guard try HEIFItems.item(ofPage: page, in: source) == nil else { return nil }
+        return try HEIFGainMap(in: source)?.facts
     }
 
     static func gainMapFile(

@@ -27,7 +27,9 @@ package enum JPEGGainMapFile {
                 == end - 2
         else { return nil }
         if metadata.hasAdobePacket {
-            guard let directory = packet.map({ adding(to: $0, mapBytes: map.count) }) ?? newPacket(mapBytes: map.count)
+            guard
+                let directory = packet.map({ adding(description(mapBytes: map.count), to: $0) })
+                    ?? newPacket(mapBytes: map.count)
             else { return nil }
             packet = directory
         }
@@ -94,10 +96,20 @@ package enum JPEGGainMapFile {
         """
     }
 
-    /// - Returns: nil if it has no end where it should.
-    private static func adding(to packet: [UInt8], mapBytes: Int) -> [UInt8]? {
+    /// - Returns: nil if the packet has no end where it should.
+    private static func adding(_ description: String, to packet: [UInt8]) -> [UInt8]? {
         guard let end = packet.lastRange(of: Array("</rdf:RDF>".utf8))?.lowerBound else { return nil }
-        return packet[..<end] + Array(description(mapBytes: mapBytes).utf8) + packet[end...]
+        return packet[..<end] + Array(description.utf8) + packet[end...]
+    }
+
+    /// The packet of one of Apple's maps with how many times brighter than white it makes the brightest parts.
+    static func adding(appleHeadroom headroom: Double, to packet: [UInt8]) -> [UInt8]? {
+        let rounded = (headroom * 1_000_000).rounded() / 1_000_000
+        return adding(
+            """
+            <rdf:Description rdf:about="" xmlns:HDRGainMap="\(XMPNamespace.appleGainMap.rawValue)" \
+            HDRGainMap:HDRGainMapHeadroom="\(rounded)"/>
+            """, to: packet)
     }
 
     private static func newPacket(mapBytes: Int) -> [UInt8] {

@@ -97,16 +97,18 @@ struct JPEGMarkers: FileStructure {
         }
     }
 
-    static func gainMap(in source: ByteSource) throws(StructureError) -> GainMapFacts? {
+    static func gainMap(of page: Int, in source: ByteSource) throws(StructureError) -> GainMapFacts? {
         try JPEGPictures.gainMap(in: source)
     }
 
     static func gainMapFile(
         in source: ByteSource, of format: SourceFormat
     ) throws(StructureError) -> GainMapFile? {
-        guard let facts = try gainMap(in: source), facts.isReadable else { return nil }
+        guard let facts = try JPEGPictures.gainMap(in: source), facts.isReadable else { return nil }
         let bytes = source.read(facts.offset, facts.bytes)
-        return GainMapFile(bytes: bytes, format: format, metadata: GainMapMetadata(ofMap: ByteSource(bytes)))
+        return GainMapFile(
+            bytes: bytes, format: format,
+            metadata: GainMapMetadata(ofMap: ByteSource(bytes), appleStops: facts.appleStops))
     }
 
     /// The application's segments before the first scan, by their codes; the ranges are those of their content.
@@ -139,9 +141,13 @@ struct JPEGMarkers: FileStructure {
         }
     }
 
-    static func walk(_ source: ByteSource) throws(StructureError) {
+    static func walk(_ source: ByteSource) throws(StructureError) { _ = try end(of: source) }
+
+    /// The bytes up to the end of the picture, behind which others may be.
+    static func end(of source: ByteSource) throws(StructureError) -> Int {
         var markers = try JPEGMarkers(of: source)
         while try markers.next() != endOfImage {}
+        return markers.reader.position
     }
 
     static func scans(in source: ByteSource, atMost limit: Int) -> Int {

@@ -2,9 +2,48 @@
 
 /// The words that segments of a JPEG begin with, and a zero.
 enum JPEGSegmentName {
+    static let exif = Array("Exif".utf8) + [0, 0]
     static let multiPicture = Array("MPF".utf8) + [0]
     static let xmp = Array("http://ns.adobe.com/xap/1.0/".utf8) + [0]
     static let iso = Array("urn:iso:std:iso:ts:21496:-1".utf8) + [0]
+    static let profile = Array("ICC_PROFILE".utf8) + [0]
+}
+
+/// The application's segments of a JPEG, found by their names.
+struct JPEGSegments {
+    private let source: ByteSource
+    private let all: [(code: UInt8, content: Range<Int>)]
+
+    /// - Parameter source: one that is no JPEG has none.
+    init(in source: ByteSource) {
+        self.source = source
+        all = (try? JPEGMarkers.applicationSegments(in: source)) ?? []
+    }
+
+    /// The contents behind the name.
+    func all(_ code: UInt8, _ name: [UInt8]) -> [[UInt8]] {
+        places(code, name).map { source.read($0.lowerBound, $0.count) }
+    }
+
+    func first(_ code: UInt8, _ name: [UInt8]) -> [UInt8]? {
+        places(code, name).first.map { source.read($0.lowerBound, $0.count) }
+    }
+
+    /// Where the contents are.
+    func places(_ code: UInt8, _ name: [UInt8]) -> [Range<Int>] {
+        all.filter { $0.code == code && source.read($0.content.lowerBound, name.count) == name }
+            .map { $0.content.dropFirst(name.count) }
+    }
+
+    /// Whether it says by itself that it is a gain map, or that one is in its file.
+    var gainMap: GainMapFacts.Kind? {
+        func names(_ namespace: XMPNamespace) -> Bool {
+            all(0xE1, JPEGSegmentName.xmp).contains { namespace.isNamed(in: $0) }
+        }
+        if names(.gainMap) { return .ultraHDR }
+        if !places(0xE2, JPEGSegmentName.iso).isEmpty { return .iso }
+        return names(.appleGainMap) ? .apple : nil
+    }
 }
 
 enum JPEGPictures {
@@ -13,22 +52,25 @@ enum JPEGPictures {
     /// Cameras write two or three.
     private static let mostPictures = 16
 
-    /// The first of the other pictures that is a gain map.
+    /// The first of the other pictures that is a gain map. One that the file speaks of, and that is nowhere, has no
+    /// bytes.
     static func gainMap(in source: ByteSource) throws(StructureError) -> GainMapFacts? {
-        for place in try places(in: source) {
-            guard let facts = gainMap(at: place, in: source) else { continue }
-            return facts
+        let own = JPEGSegments(in: source)
+        let listed = places(in: source, own)
+        func map(in places: [Range<Int>]) -> GainMapFacts? {
+            places.lazy.compactMap { gainMap(at: $0, in: source, own) }.first
         }
-        return nil
+        if let found = map(in: listed.compactMap(\.self)) { return found }
+        // Programs that know nothing of the list change the file before it.
+        let isStale = listed.contains { $0.map { source.read($0.lowerBound, 2) != [0xFF, 0xD8] } ?? true }
+        guard own.gainMap != nil || isStale else { return nil }
+        if let found = map(in: following(in: source)) { return found }
+        return own.gainMap.map { GainMapFacts(kind: $0, flaw: .isAbsent) }
     }
 
-    /// Where the other pictures are.
-    private static func places(in source: ByteSource) throws(StructureError) -> [Range<Int>] {
-        let name = JPEGSegmentName.multiPicture
-        let segment = try JPEGMarkers.applicationSegments(in: source).first {
-            $0.code == 0xE2 && source.read($0.content.lowerBound, name.count) == name
-        }
-        guard let start = segment.map({ $0.content.lowerBound + name.count }) else { return [] }
+    /// Where the other pictures are, by the file's own list; nil for one that cannot be there.
+    private static func places(in source: ByteSource, _ segments: JPEGSegments) -> [Range<Int>?] {
+        guard let start = segments.places(0xE2, JPEGSegmentName.multiPicture).first?.lowerBound else { return [] }
         let order: ByteOrder = source.read(start, 2) == Array("II".utf8) ? .little : .big
         func number(_ offset: Int, _ bytes: Int) -> Int? { source.integer(at: start + offset, bytes: bytes, order) }
         guard let directory = number(4, 4), directory < 65_536, let fields = number(directory, 2) else { return [] }
@@ -38,7 +80,7 @@ enum JPEGPictures {
                 place < 65_536
             else { continue }
             // The first one is the picture itself. The offsets of the others are from here.
-            return (1..<max(1, min(bytes / entryBytes, mostPictures))).compactMap { entry in
+            return (1..<max(1, min(bytes / entryBytes, mostPictures))).map { entry in
                 guard let size = number(place + entryBytes * entry + 4, 4),
                     let offset = number(place + entryBytes * entry + 8, 4), offset > 0, size > 0,
                     start + offset + size <= source.count
@@ -49,34 +91,28 @@ enum JPEGPictures {
         return []
     }
 
-    private static func gainMap(at place: Range<Int>, in source: ByteSource) -> GainMapFacts? {
-        let own = source.part(place)
-        guard let segments = try? JPEGMarkers.applicationSegments(in: own),
-            let (width, height) = try? JPEGMarkers.size(in: own)
-        else { return nil }
-        func contents(_ code: UInt8, _ name: [UInt8]) -> [[UInt8]] {
-            segments.filter { $0.code == code && own.read($0.content.lowerBound, name.count) == name }
-                .map { own.read($0.content.lowerBound, $0.content.count) }
+    /// The pictures one behind the other, each to the end of the file.
+    private static func following(in source: ByteSource) -> [Range<Int>] {
+        var places: [Range<Int>] = []
+        var end = try? JPEGMarkers.end(of: source)
+        while places.count < mostPictures, let start = end, source.read(start, 2) == [0xFF, 0xD8] {
+            places.append(start..<source.count)
+            end = (try? JPEGMarkers.end(of: source.part(start..<source.count))).map { start + $0 }
         }
-        func says(_ namespace: XMPNamespace) -> Bool {
-            contents(0xE1, JPEGSegmentName.xmp).contains { $0.firstRange(of: Array(namespace.rawValue.utf8)) != nil }
-        }
-        let kind: GainMapFacts.Kind
-        if says(.gainMap) {
-            kind = .ultraHDR
-        } else if !contents(0xE2, JPEGSegmentName.iso).isEmpty {
-            kind = .iso
-        } else if says(.appleGainMap) {
-            kind = .apple
-        } else {
-            return nil
-        }
-        var facts = GainMapFacts(
-            kind: kind, size: PixelSize(width, height), offset: place.lowerBound, bytes: place.count)
-        facts.needsMakerNote =
-            kind == .apple
-            && !contents(0xE1, JPEGSegmentName.xmp).contains { $0.firstRange(of: Array("Headroom".utf8)) != nil }
-        return facts
+        return places
+    }
+
+    /// - Parameter own: the segments of the picture itself.
+    private static func gainMap(
+        at place: Range<Int>, in source: ByteSource, _ own: JPEGSegments
+    ) -> GainMapFacts? {
+        let map = source.part(place)
+        let segments = JPEGSegments(in: map)
+        guard let kind = segments.gainMap, let (width, height) = try? JPEGMarkers.size(in: map) else { return nil }
+        let size = width > 0 && height > 0 ? PixelSize(width, height) : nil
+        let facts = GainMapFacts(kind: kind, size: size, offset: place.lowerBound, bytes: place.count)
+        let note = kind == .apple ? own.first(0xE1, JPEGSegmentName.exif).flatMap(AppleMakerNote.stops) : nil
+        return GainMapMetadata(ofMap: map, appleStops: note).described(facts)
     }
 }
 

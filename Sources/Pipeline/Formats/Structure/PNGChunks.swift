@@ -45,7 +45,7 @@ struct PNGChunks: FileStructure {
     }
 
     /// `cICP` counts most; `sRGB` and a profile more than `gAMA` and `cHRM`, which are there for older readers.
-    static func statedColor(in source: ByteSource) throws(StructureError) -> StatedColor? {
+    static func statedColor(of page: Int, in source: ByteSource) throws(StructureError) -> StatedColor? {
         var chunks = try PNGChunks(of: source)
         var color = PNGColor()
         while true {

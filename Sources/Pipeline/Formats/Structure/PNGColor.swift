@@ -3,7 +3,8 @@
 /// The colors of a PNG, chunk by chunk.
 struct PNGColor {
     private var coded: CodedColor?
-    private var isNamed = false
+    private var hasProfile = false
+    private var isStandard = false
     private var gamma: Double?
     private var primaries: Primaries?
     /// The most light in the picture, and on the screen that it was made on.
@@ -23,7 +24,8 @@ struct PNGColor {
             // Numbers of RGB, from 0 to the largest: others are not used in pictures, and are not read.
             let (matrix, isFullRange) = (try reader.byte(), try reader.byte())
             if matrix == 0, isFullRange == 1 { coded = CodedColor(primaries: primaries, transfer: transfer) }
-        case "sRGB", "iCCP": isNamed = true
+        case "sRGB": isStandard = true
+        case "iCCP": hasProfile = true
         case "gAMA": gamma = try reader.fraction(of: 100_000)
         case "cHRM":
             let white = try reader.chromaticity()
@@ -39,10 +41,23 @@ struct PNGColor {
 
     /// Nil for sRGB without a word, and for what comes so near to it that this is what is meant.
     var stated: StatedColor? {
+        let standard = StatedColor(.standard, by: .standard)
         if let coded {
-            return StatedColor(coded, by: .cicp, peak: [brightest, screen].compactMap(\.self).first { $0 > 0 })
+            var color = StatedColor(coded, by: .cicp, peak: [brightest, screen].compactMap(\.self).first { $0 > 0 })
+            // What older readers know of comes only near it.
+            if isStandard, !coded.isStandard { color.overruled = standard.words }
+            return color
         }
-        guard !isNamed, let gamma, gamma > 0 else { return nil }
+        guard let color = approximate, !hasProfile else { return nil }
+        guard isStandard else { return color }
+        var named = standard
+        named.overruled = color.words
+        return named
+    }
+
+    /// The colors by a curve of one number.
+    private var approximate: StatedColor? {
+        guard let gamma, gamma > 0 else { return nil }
         let exponent = 1 / gamma
         // Within a twentieth of 2.2, as libpng has it, sRGB is meant.
         let isOfScreens = abs(exponent / 2.2 - 1) < 0.05 && primaries?.isNear(.standard) ?? true

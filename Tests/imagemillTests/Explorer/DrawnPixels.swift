@@ -67,26 +67,27 @@ extension DrawnSource {
             let profile = try stored(member: 0).blob("icc-profile-data") ?? []
             return try image.editingMetadata { $0.set("icc-profile-data", blob: profile) }
         case .pq:
-            let bytes = try image.pixels()
-            var (high, low) = (
-                stride(from: 1, to: bytes.count, by: 2).map { bytes[$0] },
-                stride(from: 0, to: bytes.count, by: 2).map { bytes[$0] }
-            )
-            for place in stride(from: 0, to: high.count, by: image.bands) {
-                let light = (place..<place + 3).map {
-                    ReferenceColor.decodedPQ(Double(Int(high[$0]) << 8 | Int(low[$0])) / 65_535)
-                }
+            let (isDeep, bytes) = (image.format == .ushort, try image.pixels())
+            var numbers =
+                isDeep
+                ? stride(from: 0, to: bytes.count, by: 2).map { Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8 }
+                : bytes.map(Int.init)
+            let white = isDeep ? 65_535.0 : 255
+            for place in stride(from: 0, to: numbers.count, by: image.bands) {
+                let light = numbers[place..<place + 3].map { ReferenceColor.decodedPQ(Double($0) / white) }
                 let color = ReferenceColor.standard(
                     ReferenceColor.toneMapped(light, peak: 1000), from: ReferenceColor.bt2020)
                 for (band, value) in color.enumerated() {
-                    let number = Int((ReferenceColor.encoded(value) * 65_535).rounded())
-                    (high[place + band], low[place + band]) = (UInt8(number >> 8), UInt8(number & 0xFF))
+                    numbers[place + band] = Int((ReferenceColor.encoded(value) * white).rounded())
                 }
             }
             func made(_ numbers: [UInt8]) throws -> Image {
                 try Image(bytes: numbers, width: image.width, height: image.height, bands: image.bands)
             }
-            return try made(high).linear([256], [0]).add(made(low)).cast(.ushort).copy(interpretation: .rgb16)
+            let low = try made(numbers.map { UInt8($0 & 0xFF) })
+            guard isDeep else { return try low.copy(interpretation: .srgb) }
+            return try made(numbers.map { UInt8($0 >> 8) }).linear([256], [0]).add(low).cast(.ushort)
+                .copy(interpretation: .rgb16)
         }
     }
 

@@ -68,10 +68,10 @@ struct DrawnSource: Equatable, Sendable {
 
     /// Nor does a draw decide this.
     var stated: Stated? {
-        guard format == .png, colour == .rgb, !isSet, (5 * width + 3 * height) % 4 < 2 else { return nil }
+        guard format == .png, colour == .rgb, !isSet, (5 * width + 3 * height) % 4 < 3 else { return nil }
         if profile == .p3 { return .p3 }
         // Its twin is worked out pixel by pixel.
-        return profile == .none && depth == .sixteen && width * height < 90_000 ? .pq : nil
+        return profile == .none && width * height < 150_000 ? .pq : nil
     }
 
     /// The file's name without its extension.

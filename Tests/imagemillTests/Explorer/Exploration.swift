@@ -79,6 +79,8 @@ final class Exploration: Sendable {
         guard !source.isVector else { return [] }
         // A single page of an animation is what its pipeline asks for.
         if drawn.pipeline.written["page"] != nil { return [] }
+        // The twin of an HDR picture is in sRGB, and knows nothing of the source's own colors.
+        if source.stated == .pq, let profile = drawn.pipeline.written["profile"], profile.word != "srgb" { return [] }
         return source.frames == 1 ? ["t"] : (0..<source.frames).map { "f\($0)" }
     }
 

@@ -126,6 +126,8 @@ import Vips
         #expect(Set(sources.map(\.orientation)) == Set(1...8))
         #expect(sources.contains { $0.isSet } && sources.contains { $0.frames > 1 && $0.orientation > 4 })
         #expect(sources.filter(\.hasAlpha).count >= 40)
+        #expect(sources.contains { $0.hasGainMap })
+        #expect(sources.contains { $0.stated == .pq } && sources.contains { $0.stated == .p3 })
         let share = Double(drawing.refused) / Double(drawing.draws)
         #expect(share < 0.5, "\(drawing.refused) of \(drawing.draws) draws were refused")
     }

@@ -19,7 +19,9 @@ package struct GainMapMetadata: Sendable {
     ///   - profile: the parts of an ICC profile, each with a number of its own in front.
     init(packet: [UInt8]?, iso: [UInt8]?, profile: [[UInt8]] = [], appleStops: Double? = nil) {
         let isOfOtherColors = iso.map { $0.count > 4 && $0[4] & GainMapNumbers.usesPictureColors == 0 } ?? false
-        self.init(packet.flatMap(xmpOfMap), iso, profile: isOfOtherColors ? profile : [], appleStops: appleStops)
+        let says = packet.flatMap(GainMapNumbers.isAppleHeadroomUsable) != nil
+        self.init(
+            packet.flatMap(xmpOfMap), iso, profile: isOfOtherColors ? profile : [], appleStops: says ? nil : appleStops)
     }
 
     /// - Parameters:
@@ -60,7 +62,7 @@ package struct GainMapMetadata: Sendable {
             Self(packet, iso, profile: profile, appleStops: nil)
         }
         if let packet, let appleStops {
-            return with(JPEGGainMapFile.adding(appleHeadroom: power(2, appleStops), to: packet) ?? packet, iso)
+            return with(GainMapNumbers.adding(appleHeadroom: power(2, appleStops), to: packet), iso)
         }
         if iso == nil, let packet, !GainMapNumbers.isForBrightPicture(packet: packet) {
             return with(packet, GainMapNumbers(packet: packet)?.iso)

@@ -70,6 +70,24 @@ struct GainMapNumbers: Hashable {
         return numbers(of: "HDRGainMapHeadroom", in: packet)?.first.map { $0 >= 1 && $0 <= 256 } ?? false
     }
 
+    /// The packet of one of Apple's maps with how strong it is. Readers look for that where its version is.
+    static func adding(appleHeadroom headroom: Double, to packet: [UInt8]) -> [UInt8] {
+        let name = Array("HDRGainMap:HDRGainMapHeadroom".utf8)
+        let rounded = Array("\((headroom * 1_000_000).rounded() / 1_000_000)".utf8)
+        let version = Array("HDRGainMap:HDRGainMapVersion".utf8)
+        guard let found = packet.firstRange(of: version) else { return packet }
+        let isAttribute = packet[found.upperBound...].first == UInt8(ascii: "=")
+        // In front of it: an attribute, or an element before its "<".
+        let (place, added) =
+            isAttribute
+            ? (found.lowerBound, name + Array("=\"".utf8) + rounded + Array("\" ".utf8))
+            : (
+                found.lowerBound - 1,
+                Array("<".utf8) + name + Array(">".utf8) + rounded + Array("</".utf8) + name + Array(">".utf8)
+            )
+        return packet[..<place] + added + packet[place...]
+    }
+
     /// Whether a packet says that the picture is the brighter one of both.
     static func isForBrightPicture(packet: [UInt8]) -> Bool {
         text(of: "BaseRenditionIsHDR", in: packet)?.lowercased().contains("true") == true
@@ -96,7 +114,7 @@ struct GainMapNumbers: Hashable {
 
     /// - Returns: none if it is not there; nil if something else than numbers is.
     private static func numbers(of name: String, in packet: [UInt8]) -> [Double]? {
-        let words = (text(of: name, in: packet) ?? "").split { " \t\r\n,".contains($0) }
+        let words = (text(of: name, in: packet) ?? "").split { $0.isWhitespace || $0 == "," }
         let numbers = words.compactMap { finiteNumber(String($0)) }
         return numbers.count == words.count ? numbers : nil
     }

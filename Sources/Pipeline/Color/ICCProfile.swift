@@ -186,7 +186,8 @@ package struct ICCProfile: Hashable, Sendable {
                 content(of: tag, atMost: ProfileCurve.mostBytes).flatMap(ProfileCurve.init) != nil
             } && colorants?.inverse != nil
         guard hasCurves || content(of: "B2A0") != nil else {
-            return "expected a profile that colors can be converted to, found one of a scanner or a camera"
+            return
+                "expected a profile that colors can be converted to, found one of a scanner or a camera, or one whose curves cannot be read"
         }
         return nil
     }

@@ -102,16 +102,6 @@ package enum JPEGGainMapFile {
         return packet[..<end] + Array(description.utf8) + packet[end...]
     }
 
-    /// The packet of one of Apple's maps with how many times brighter than white it makes the brightest parts.
-    static func adding(appleHeadroom headroom: Double, to packet: [UInt8]) -> [UInt8]? {
-        let rounded = (headroom * 1_000_000).rounded() / 1_000_000
-        return adding(
-            """
-            <rdf:Description rdf:about="" xmlns:HDRGainMap="\(XMPNamespace.appleGainMap.rawValue)" \
-            HDRGainMap:HDRGainMapHeadroom="\(rounded)"/>
-            """, to: packet)
-    }
-
     private static func newPacket(mapBytes: Int) -> [UInt8] {
         Array(
             """

@@ -111,11 +111,11 @@ extension SourcePlan {
         // The map of a rendition with its encoder, and copies of the file that it is put into.
         let made =
             renditions.map { plan in
-                plan.gainMap.map { saturating(10 * $0.size.area, plan.output.size.area) } ?? 0
+                plan.gainMap.map { saturating(20 * $0.size.area, plan.output.size.area) } ?? 0
             }.max() ?? 0
         let drawn = (shared + renditions.flatMap(\.steps)).filter { $0.gainMapEffect == .draws }
         return [decoding, made].reduce(
-            drawn.map { saturating($0.input.bytes, 2 * $0.output.bytes) }.max() ?? 0, saturating)
+            drawn.map { saturating($0.input.bytes, 3 * $0.output.bytes) }.max() ?? 0, saturating)
     }
 
     /// Seconds that gain maps may take on a slow machine.

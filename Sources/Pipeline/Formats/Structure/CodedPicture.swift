@@ -99,11 +99,22 @@ enum AV1Sequence {
     private static let sequenceHeader: UInt8 = 1
 
     /// The colors that the header of an item's pictures states.
-    /// - Parameter properties: the item's own. A grid's are none of AV1.
-    static func color(ofItemWith properties: [ISOBox], in source: ByteSource) -> CodedColor? {
+    /// - Parameters:
+    ///   - item: nil for the primary one.
+    ///   - properties: its own.
+    static func color(
+        of item: Int?, _ properties: [ISOBox], in source: ByteSource
+    ) throws(StructureError) -> CodedColor? {
         guard let box = properties.first(where: { $0.type == "av1C" }) else { return nil }
         var found = CodedPictures()
         try? walk(configuration: box.content, of: source, adding: &found)
+        if found.color != nil { return found.color }
+        // The configuration may leave the header to the data.
+        let meta = try ISOBoxes.first("meta", in: source)
+        let id = if let item { item } else { try HEIFItems.primaryItem(in: source) }
+        for range in try HEIFItemLocations.ranges(in: source, meta: meta)[id] ?? [] where found.color == nil {
+            try? walk(range, of: source, adding: &found)
+        }
         return found.color
     }
 

@@ -25,7 +25,7 @@ struct HEIFItems {
         var (brightest, screen): (Double?, Double?)
         let boxes = try properties(of: item, in: source)
         let isStated = boxes.contains { $0.type == "colr" }
-        var color = isStated ? nil : AV1Sequence.color(ofItemWith: boxes, in: source)
+        var color = isStated ? nil : try AV1Sequence.color(of: item, boxes, in: source)
         for box in boxes {
             var reader = ForwardReader(source, in: box.content)
             switch box.type {
@@ -72,6 +72,11 @@ struct HEIFItems {
         guard pictures.indices.contains(page - 1) else { throw .malformed }
         let id = pictures[page - 1].id
         return try id == HEIFItems(source: source, meta: meta).primaryItem() ? nil : id
+    }
+
+    static func primaryItem(in source: ByteSource) throws(StructureError) -> Int {
+        let meta = try ISOBoxes.first("meta", in: source).fullContent()
+        return try HEIFItems(source: source, meta: meta).primaryItem()
     }
 
     private func primaryItem() throws(StructureError) -> Int {

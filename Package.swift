@@ -33,7 +33,7 @@ let package = Package(
         .target(name: "CPNGFilter", dependencies: ["CInstructions"]),
         .target(name: "CResample", dependencies: ["CInstructions"]),
         .target(
-            name: "CWebP", dependencies: ["CInstructions"],
+            name: "CWebP", dependencies: ["CInstructions", "CResample"],
             linkerSettings: [.linkedLibrary("webp"), .linkedLibrary("webpdemux")]),
         .target(name: "Kernels", swiftSettings: settings),
         .target(name: "Vips", dependencies: ["CLinux", "CResample", "CVips", "Kernels"], swiftSettings: settings),

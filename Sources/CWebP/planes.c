@@ -1,46 +1,34 @@
 #include "cwebp.h"
 #include "instructions.h"
+#include "resample.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/// Adds a row to sums.
-EACH_TARGET static void add(const uint8_t *row, uint16_t *sums, int count, int isFirst)
-{
-    if (isFirst)
-        for (int i = 0; i < count; i++) sums[i] = row[i];
-    else
-        for (int i = 0; i < count; i++) sums[i] = (uint16_t) (sums[i] + row[i]);
-}
+// Floats of a row that are widened at once, and the room for them.
+enum { STRIP = CRESAMPLE_MEANS, ROOM = STRIP + CRESAMPLE_PADDING };
 
-/// Adds neighbours, two and two. Sums of 8 × 8 bytes have 14 bits.
-EACH_TARGET static void join(uint16_t *sums, int pairs)
-{
-    for (int i = 0; i < pairs; i++) sums[i] = (uint16_t) (sums[2 * i] + sums[2 * i + 1]);
-}
-
-EACH_TARGET static void divide(const uint16_t *sums, int shift, uint8_t *means, int count)
-{
-    const int half = 1 << shift >> 1;
-    for (int i = 0; i < count; i++) means[i] = (uint8_t) ((sums[i] + half) >> shift);
-}
-
-static uint8_t mean(int sum, int count) { return (uint8_t) ((sum + count / 2) / count); }
-
-/// A row of means, at the edges of the pixels that there are. `sums` has room for the row and `shrink` more.
+/// A row of means, at the edges of the pixels that there are.
+/// - floats: room for nine rows of a strip.
 static void shrink_row(
-    const uint8_t *plane, int stride, int width, int height, int shrink, int y, uint16_t *sums, uint8_t *means)
+    const uint8_t *plane, int stride, int width, int height, int shrink, int y, float *floats, uint8_t *means)
 {
-    int shift = 0, count = (width + shrink - 1) / shrink, first = y * shrink;
-    const int rows = height - first < shrink ? height - first : shrink, last = width - (count - 1) * shrink;
-    for (int row = first; row < first + rows; row++)
-        add(plane + (size_t) stride * (size_t) row, sums, width, row == first);
-    for (int x = width; x < count * shrink; x++) sums[x] = 0;
-    for (int left = shrink; left > 1; left /= 2, shift += 2) join(sums, count * left / 2);
-    if (rows == shrink)
-        divide(sums, shift, means, count);
-    else
-        for (int i = 0; i < count; i++) means[i] = mean(sums[i], rows * shrink);
-    means[count - 1] = mean(sums[count - 1], rows * last);
+    const int first = y * shrink, rows = height - first < shrink ? height - first : shrink;
+    const CInstructions use = cinstructions_best();
+    float *result = floats + 8 * ROOM;
+    if (shrink == 1) {
+        memcpy(means, plane + (size_t) stride * (size_t) y, (size_t) width);
+        return;
+    }
+    for (int x = 0; x < width; x += STRIP) {
+        const CResampleRow row = {CRESAMPLE_UCHAR, width - x < STRIP ? width - x : STRIP, 1, 0};
+        for (int i = 0; i < rows; i++)
+            cresample_widen(use, row, plane + (size_t) stride * (size_t) (first + i) + x, floats + i * ROOM);
+        cresample_mean_rows(use, floats, ROOM, rows, shrink, 1, row.width, result);
+        // Half a step is rounded up, also where a division by 3, 5 or 7 is a little too small.
+        for (int i = 0; i < (row.width + shrink - 1) / shrink; i++)
+            means[x / shrink + i] = (uint8_t) (result[i] + 0.501f);
+    }
 }
 
 /// A value times a factor of the colour matrix, in fractions of 1/16384, as libwebp calculates.
@@ -67,19 +55,19 @@ int cwebp_shrink_planes(const WebPYUVABuffer *planes, int width, int height, int
 {
     const int count = (width + shrink - 1) / shrink, rows = (height + shrink - 1) / shrink;
     const int columns = (width + 1) / 2, colour_rows = (height + 1) / 2, colour_shrink = shrink / 2;
-    uint16_t *sums = malloc(sizeof(uint16_t) * (size_t) (width + shrink));
+    float *floats = malloc(sizeof(float) * 9 * ROOM);
     uint8_t *means = malloc(3 * (size_t) (count + 1));
-    if (sums && means) {
+    if (floats && means) {
         uint8_t *luma = means, *u = luma + count + 1, *v = u + count + 1;
         for (int y = 0; y < rows; y++) {
-            shrink_row(planes->y, planes->y_stride, width, height, shrink, y, sums, luma);
-            shrink_row(planes->u, planes->u_stride, columns, colour_rows, colour_shrink, y, sums, u);
-            shrink_row(planes->v, planes->v_stride, columns, colour_rows, colour_shrink, y, sums, v);
+            shrink_row(planes->y, planes->y_stride, width, height, shrink, y, floats, luma);
+            shrink_row(planes->u, planes->u_stride, columns, colour_rows, colour_shrink, y, floats, u);
+            shrink_row(planes->v, planes->v_stride, columns, colour_rows, colour_shrink, y, floats, v);
             convert(luma, u, v, rgb + 3 * (size_t) count * (size_t) y, count);
         }
     }
-    const int failed = !sums || !means;
-    free(sums);
+    const int failed = !floats || !means;
+    free(floats);
     free(means);
     return failed ? -1 : 0;
 }

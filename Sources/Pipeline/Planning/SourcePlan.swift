@@ -57,6 +57,13 @@ package struct LoadPlan: Hashable, Sendable {
     /// All pixels as they are, for stages that look at them.
     static let whole = LoadPlan(shrinks: [], loadsAllFrames: false, beginning: .held)
 
+    /// The plan of a set, of which this is the first member's.
+    func joined(_ sharing: Beginning.Sharing) -> LoadPlan {
+        var plan = self
+        plan.beginning = .upright(isHeld: beginning.isHeld, then: sharing)
+        return plan
+    }
+
     /// How many pixels are delivered for one of the source, along a side.
     package var factor: Double { Double(scale * enlargement) / Double(shrink) }
 

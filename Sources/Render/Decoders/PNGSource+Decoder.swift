@@ -34,7 +34,7 @@ extension PNGSource: SourceDecoder {
     static func pixels(
         of opened: Image, in file: OpenFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image? {
-        try file.structureForDecoding { PNGDecoder($0) }?.decoded(opened)
+        facts.isUnpackedAtOnce ? try file.structureForDecoding { PNGDecoder($0) }?.decoded(opened) : nil
     }
 
     static func canBeTruncated(_ facts: SourceFacts) -> Bool { !facts.isInterlaced }

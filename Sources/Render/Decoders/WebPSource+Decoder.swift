@@ -6,7 +6,7 @@ extension WebPSource: SourceDecoder {
     static func pixels(
         of opened: Image, in file: OpenFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image? {
-        let decoder = facts.page == nil ? try file.structureForDecoding { WebPDecoder($0) } : nil
+        let decoder = facts.isUnpackedAtOnce ? try file.structureForDecoding { WebPDecoder($0) } : nil
         return try decoder?.decoded(opened, shrink: shrink) ?? opened.averaged(by: shrink)
     }
 

@@ -151,8 +151,7 @@ private struct PNGHeader {
         else { return nil }
         self.bands = bands
         bytesPerSample = Int(file[24]) / 8
-        let isKnown = (file[24] == 8 || file[24] == 16) && file[26] == 0 && file[27] == 0 && file[28] == 0
-        isPlain = isKnown && width * height * bands * bytesPerSample <= PNGOutput.mostBytesWhole
+        isPlain = (file[24] == 8 || file[24] == 16) && file[26] == 0 && file[27] == 0 && file[28] == 0
     }
 
     var rowBytes: Int { width * bands * bytesPerSample }

@@ -13,8 +13,6 @@ struct WebPDecoder {
 
     /// - Returns: nil if libvips has to read it.
     init?(_ source: ByteSource) {
-        // libvips reads larger ones in parts.
-        guard source.count <= WebPSource.mostBytesInMemory else { return nil }
         file = source.read(0, source.count)
         var features = WebPBitstreamFeatures()
         guard file.count == source.count, WebPGetFeatures(file, file.count, &features) == VP8_STATUS_OK else {

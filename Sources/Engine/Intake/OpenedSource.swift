@@ -61,12 +61,24 @@ package struct OpenedSource: Sendable {
                     "it is read only with --allow \(format.rawValue), or if the inbox has 'allow: [\(format.rawValue)]'"
                 throw Failure(.unsupportedFormat, stage: "read", found(format.title) + "; \(remedy)")
             }
+            // The beginning does not tell all of them.
+            if format == .tiff, let name = try cameraRaw(file) {
+                throw Failure(.unsupportedFormat, stage: "read", found(name))
+            }
             return format
         case .recognised(let name): throw Failure(.unsupportedFormat, stage: "read", found(name))
         case .noPicture(let name):
             throw Failure(.notAnImage, stage: "read", "expected a picture, found a file of another kind: \(name)")
         case .unknown:
             throw Failure(.notAnImage, stage: "read", "expected a picture, found a file in no recognized image format")
+        }
+    }
+
+    private static func cameraRaw(_ file: OpenFile) throws(Failure) -> String? {
+        do throws(SystemError) {
+            return try file.structure { CameraRaw.name(of: $0) }
+        } catch {
+            throw error.asSourceFailure
         }
     }
 

@@ -70,6 +70,46 @@ struct FormatGuessTests {
         }
     }
 
+    @Test(arguments: [ByteOrder.little, .big])
+    func `a small picture before what a sensor has measured is not taken for the photo`(order: ByteOrder) {
+        func file(_ fields: [TIFFBuilder.Field], pages: Int = 1) -> [UInt8] {
+            var builder = TIFFBuilder(order: order)
+            builder.pages = pages
+            return builder.file(extra: fields)
+        }
+        let make = { (name: String) in TIFFBuilder.Field(271, 2, name.utf8.map(Int.init) + [0]) }
+        let (reduced, below) = (TIFFBuilder.Field(254, 4, [1]), TIFFBuilder.Field(330, 4, [40, 60]))
+        #expect(guessFormat(file([reduced, make("NIKON CORPORATION"), below])) == .recognised("RAW: Nikon NEF"))
+        #expect(guessFormat(file([reduced, make("SONY"), below])) == .recognised("RAW: Sony ARW"))
+        #expect(guessFormat(file([reduced, make("Somebody"), below])) == .recognised("RAW"))
+        // The sensor's numbers as the first page, and as the second.
+        let sensor = TIFFBuilder.Field(262, 3, [32_803])
+        #expect(guessFormat(file([sensor, make("PENTAX")])) == .recognised("RAW: Pentax PEF"))
+        #expect(guessFormat(file([sensor], pages: 2)) == .recognised("RAW"))
+        // Pyramids, and pages of scanners that tell who made them, are pictures.
+        #expect(guessFormat(file([below])) == .readable(.tiff))
+        #expect(guessFormat(file([TIFFBuilder.Field(254, 4, [0]), make("Nikon"), below])) == .readable(.tiff))
+        #expect(guessFormat(file([make("NIKON CORPORATION")], pages: 3)) == .readable(.tiff))
+    }
+
+    @Test func `directories in a circle end`() {
+        var file = TIFFBuilder(order: .little).file(extra: [TIFFBuilder.Field(330, 4, [27])])
+        #expect(CameraRaw.name(of: ByteSource(file)) == nil)
+        for place in 8..<file.count {
+            file[place] ^= 0xFF
+            _ = CameraRaw.name(of: ByteSource(file))
+            file[place] ^= 0xFF
+        }
+    }
+
+    @Test func `what is beyond the beginning is found in the whole file`() {
+        var builder = TIFFBuilder(order: .little)
+        builder.strips = [5000]
+        let file = builder.file(extra: [TIFFBuilder.Field(262, 3, [32_803])])
+        #expect(guessFormat(file) == .readable(.tiff))
+        #expect(CameraRaw.name(of: ByteSource(file)) == "RAW")
+    }
+
     @Test func `a BigTIFF with another width of offsets is none`() {
         #expect(guessFormat([0x49, 0x49, 43, 0, 8, 0, 0, 0]) == .readable(.tiff))
         #expect(guessFormat([0x49, 0x49, 43, 0, 4, 0, 0, 0]) == .unknown)

@@ -20,11 +20,9 @@ private func guessBySignature(_ head: [UInt8]) -> FormatGuess? {
     Signature.all.first { $0.matches(head) }?.guess
 }
 
-/// TIFF, or one of the camera formats that are built on it and can be told apart.
+/// TIFF, or one of the camera formats that are built on it, as far as the beginning tells.
 private func guessTIFF(_ head: [UInt8]) -> FormatGuess? {
     let source = ByteSource(head)
-    guard let layout = try? TIFFLayout(of: source) else { return nil }
-    if head.dropFirst(8).starts(with: "CR\u{2}".utf8) { return .recognised("RAW: Canon CR2") }
-    let directory = try? TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout)
-    return directory?.fields[.digitalNegativeVersion] == nil ? .readable(.tiff) : .recognised("RAW: DNG")
+    guard (try? TIFFLayout(of: source)) != nil else { return nil }
+    return CameraRaw.name(of: source).map { .recognised($0) } ?? .readable(.tiff)
 }

@@ -38,8 +38,17 @@ struct TIFFDirectory {
     }
 }
 
+extension TIFFDirectory {
+    /// The first number of a field; nil if there is none.
+    func number(_ tag: TIFFTag, in source: ByteSource) -> Int? {
+        guard let field = fields[tag], field.count > 0, var numbers = try? field.numbers(in: source) else { return nil }
+        return try? numbers.next()
+    }
+}
+
 /// The tags that are read here.
 enum TIFFTag: Int {
+    case newSubfileType = 254
     case imageWidth = 256
     case imageLength = 257
     case bitsPerSample = 258

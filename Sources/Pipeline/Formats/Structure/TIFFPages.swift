@@ -10,7 +10,7 @@ enum TIFFPages: FileStructure {
     static func size(in source: ByteSource) throws(StructureError) -> (width: Int, height: Int) {
         let layout = try TIFFLayout(of: source)
         let page = try TIFFDirectory(at: layout.firstDirectory(in: source), in: source, layout)
-        return (try page.number(.imageWidth, in: source), try page.number(.imageLength, in: source))
+        return (try page.needed(.imageWidth, in: source), try page.needed(.imageLength, in: source))
     }
 
     /// A page, from 1.
@@ -48,9 +48,9 @@ enum TIFFPages: FileStructure {
     static func refusal(of number: Int, in source: ByteSource) throws(StructureError) -> Failure? {
         let page = try page(number, source)
         let (ycbcr, jpegs) = (6, [6, 7])
-        guard try page.number(.photometricInterpretation, in: source) == ycbcr else { return nil }
+        guard try page.needed(.photometricInterpretation, in: source) == ycbcr else { return nil }
         // Without the tag there is no compression.
-        if page.fields[.compression] != nil, jpegs.contains(try page.number(.compression, in: source)) { return nil }
+        if page.fields[.compression] != nil, jpegs.contains(try page.needed(.compression, in: source)) { return nil }
         return Failure(
             .unsupportedColour, stage: "read", "expected gray, RGB, CMYK or Lab, found YCbCr without JPEG's compression"
         )
@@ -60,18 +60,18 @@ enum TIFFPages: FileStructure {
     static func storedParts(of number: Int, in source: ByteSource) throws(StructureError) -> StoredParts? {
         let page = try page(number, source)
         func value(_ tag: TIFFTag, default usual: Int) throws(StructureError) -> Int {
-            page.fields[tag] == nil ? usual : try page.number(tag, in: source)
+            page.fields[tag] == nil ? usual : try page.needed(tag, in: source)
         }
         func side(_ number: Int) -> Int { max(1, min(number, maximumCoordinate)) }
-        let width = try page.number(.imageWidth, in: source)
-        let height = try page.number(.imageLength, in: source)
+        let width = try page.needed(.imageWidth, in: source)
+        let height = try page.needed(.imageLength, in: source)
         let (isPlain, isApart) = (1, 2)
         let areTiles = page.fields[.tileWidth] != nil && page.fields[.tileLength] != nil
         // A strip may say that it has more rows than there are.
         let size =
             areTiles
             ? PixelSize(
-                side(try page.number(.tileWidth, in: source)), side(try page.number(.tileLength, in: source)))
+                side(try page.needed(.tileWidth, in: source)), side(try page.needed(.tileLength, in: source)))
             : PixelSize(side(width), side(min(height, try value(.rowsPerStrip, default: height))))
         return StoredParts(
             size: size, areTiles: areTiles, arePacked: try value(.compression, default: isPlain) != isPlain,
@@ -144,7 +144,7 @@ extension TIFFSource {
 }
 
 extension TIFFDirectory {
-    fileprivate func number(_ tag: TIFFTag, in source: ByteSource) throws(StructureError) -> Int {
+    fileprivate func needed(_ tag: TIFFTag, in source: ByteSource) throws(StructureError) -> Int {
         guard let field = fields[tag], field.count > 0 else { throw .malformed }
         var numbers = try field.numbers(in: source)
         return try numbers.next()

@@ -1,0 +1,67 @@
+// Files of cameras that are TIFFs by their first bytes: what a sensor has measured, with small finished pictures beside
+// it, of which one is the first page. Nobody wants that as the photo.
+// TIFF/EP (ISO 12234-2), DNG 1.7: https://helpx.adobe.com/camera-raw/digital-negative.html
+
+package enum CameraRaw {
+    /// Directories that are looked at; cameras write four or five.
+    private static let mostDirectories = 32
+    /// The numbers of a sensor with a filter of colors, and those with all colors at each place.
+    private static let sensorNumbers = [32_803, 34_892]
+    /// A smaller version of another picture in the file.
+    private static let isReduced = 1
+
+    /// The name of the kind, for people, if a TIFF is one.
+    /// - Parameter source: the file, or its beginning, in which directories may be missing.
+    package static func name(of source: ByteSource) -> String? {
+        guard let layout = try? TIFFLayout(of: source), let start = try? layout.firstDirectory(in: source) else {
+            return nil
+        }
+        if source.read(8, 3) == Array("CR".utf8) + [2] { return "RAW: Canon CR2" }
+        if source.read(8, 4) == Array("IIII".utf8) { return "RAW: Phase One IIQ" }
+        guard let first = try? TIFFDirectory(at: start, in: source, layout) else { return nil }
+        if first.fields[.digitalNegativeVersion] != nil { return "RAW: DNG" }
+        // A first page that is a smaller version of another picture, which is in a directory below it.
+        let isPreview =
+            first.number(.newSubfileType, in: source).map { $0 & isReduced != 0 } == true
+            && first.fields[.subdirectories] != nil && first.fields[.make] != nil
+        guard isPreview || hasSensorNumbers(first, in: source, layout) else { return nil }
+        return title(madeBy: first.fields[.make]?.text(in: source, limit: 32) ?? [])
+    }
+
+    private static func hasSensorNumbers(
+        _ first: TIFFDirectory, in source: ByteSource, _ layout: TIFFLayout
+    ) -> Bool {
+        var waiting = [first]
+        var count = 0
+        while let directory = waiting.popLast(), count < mostDirectories {
+            count += 1
+            if let kind = directory.number(.photometricInterpretation, in: source), sensorNumbers.contains(kind) {
+                return true
+            }
+            for place in [directory.next] + below(directory, in: source) where place != 0 {
+                guard let other = try? TIFFDirectory(at: place, in: source, layout) else { continue }
+                waiting.append(other)
+            }
+        }
+        return false
+    }
+
+    /// The places of the directories below one.
+    private static func below(_ directory: TIFFDirectory, in source: ByteSource) -> [Int] {
+        guard let field = directory.fields[.subdirectories], var numbers = try? field.numbers(in: source) else {
+            return []
+        }
+        return (0..<min(field.count, 16)).compactMap { _ in try? numbers.next() }
+    }
+
+    private static func title(madeBy make: [UInt8]) -> String {
+        let kinds = [
+            "NIKON": "Nikon NEF", "SONY": "Sony ARW", "PENTAX": "Pentax PEF", "RICOH": "Pentax PEF",
+            "SAMSUNG": "Samsung SRW", "HASSELBLAD": "Hasselblad 3FR", "EPSON": "Epson ERF", "SEIKO": "Epson ERF",
+            "KODAK": "Kodak DCR", "EASTMAN": "Kodak DCR", "MAMIYA": "Mamiya MEF", "LEAF": "Leaf MOS",
+            "CANON": "Canon TIF", "OLYMPUS": "Olympus", "PANASONIC": "Panasonic", "LEICA": "Leica",
+        ]
+        let word = String(decoding: make.prefix { $0 > 0x20 }, as: UTF8.self).uppercased()
+        return kinds[word].map { "RAW: \($0)" } ?? "RAW"
+    }
+}

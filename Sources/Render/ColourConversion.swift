@@ -175,10 +175,8 @@ struct ColourConversion {
         }
         let result = try standard.pixels()
         let expected = bands == 1 ? colours.flatMap { [$0[0], $0[0], $0[0]] } : colours.flatMap { $0 }
-        // White that is no brighter than black is what zeros make of it.
-        if bands < 4, result.suffix(3).reduce(0, { $0 + Int($1) }) <= result.prefix(3).reduce(0, { $0 + Int($1) }) {
-            return .unusable
-        }
+        // One color for all is what zeros make of them.
+        if bands < 4, result.allSatisfy({ $0 == result[0] }) { return .unusable }
         let isUnchanged = bands < 4 && zip(result, expected).allSatisfy { abs(Int($0) - Int($1)) <= 1 }
         if isWarned, isUnchanged || bands == 4 { return .unusable }
         if profile == target?.bytes { return .standard }

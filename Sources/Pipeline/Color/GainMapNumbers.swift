@@ -93,7 +93,7 @@ struct GainMapNumbers: Hashable {
         text(of: "BaseRenditionIsHDR", in: packet)?.lowercased().contains("true") == true
     }
 
-    /// What a property says: in an attribute, in an element, or in a list within one.
+    /// The text of a property: in an attribute, in an element, or in a list within one.
     private static func text(of name: String, in packet: [UInt8]) -> String? {
         guard let found = packet.firstRange(of: Array((":" + name).utf8)) else { return nil }
         let rest = packet[found.upperBound...].prefix(1000)

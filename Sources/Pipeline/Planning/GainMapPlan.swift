@@ -50,7 +50,7 @@ extension GainMapPlan {
 
     /// Whether all points of the rendition are.
     package var isSeenWhole: Bool {
-        // What is between corners that are inside of a rectangle is so too.
+        // If its corners are inside of a rectangle, so is all between them.
         Polygon(output).points.allSatisfy(isSeen)
     }
 }

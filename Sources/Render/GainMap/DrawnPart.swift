@@ -6,7 +6,7 @@ import Vips
 /// The share of each pixel that a stage has drawn, in cells of which each has the most of its pixels.
 struct DrawnPart: Sendable {
     private let cells: GainMapPixels
-    /// Of the picture after the stage.
+    /// The size of the picture after the stage.
     private let size: PixelSize
     /// From a point of the rendition to one of the picture after the stage.
     private var map = AffineMap.identity

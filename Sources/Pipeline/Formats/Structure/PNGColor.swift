@@ -44,7 +44,7 @@ struct PNGColor {
         let standard = StatedColor(.standard, by: .standard)
         if let coded {
             var color = StatedColor(coded, by: .cicp, peak: [brightest, screen].compactMap(\.self).first { $0 > 0 })
-            // What older readers know of comes only near it.
+            // Chunks for older readers come only near it.
             if isStandard, !coded.isStandard { color.overruled = standard.words }
             return color
         }

@@ -53,10 +53,10 @@ enum Loader {
     /// Opens a picture for decoding. Rows come once, from top to bottom.
     /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
     static func open(
-        _ file: SourceBytes, format: SourceFormat, _ opening: Opening = Opening(), tolerance: Tolerance = .nothing
+        _ file: OpenFile, format: SourceFormat, _ opening: Opening = Opening(), tolerance: Tolerance = .nothing
     ) throws -> Opened {
         var arguments: [(String, Argument)] = [
-            ("source", .source(try file.source())), ("access", "sequential"),
+            ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
             ("fail_on", .string(tolerance == .truncated ? "none" : "error")),
         ]
         if let page = opening.page, page > 1 { arguments.append(("page", .int(page - 1))) }
@@ -64,7 +64,7 @@ enum Loader {
             shrink: opening.shrink, factor: opening.factor, allFrames: opening.allFrames)
         let opened = try Operation(format.decoder.operation, arguments).image()
         let corrected = try format.decoder.corrected(opened, of: file, page: opening.page ?? 1, tolerance: tolerance)
-        let stated = try file.structure {
+        let stated = try file.structureForDecoding {
             try? format.declaration.structure.statedColor(of: opening.page ?? 1, in: $0)
         }
         return Opened(

@@ -9,7 +9,7 @@ import Vips
 /// A source whose header was read.
 final class ProbedSource {
     let facts: SourceFacts
-    private let file: SourceBytes
+    private let file: OpenFile
     /// Opened for the header, its pixels not read yet. They come once, so it is used once.
     private var unread: Picture?
 
@@ -20,10 +20,9 @@ final class ProbedSource {
     init(
         _ file: OpenFile, format: SourceFormat, page: Int? = nil, wanted: WantedMetadata = WantedMetadata()
     ) throws {
-        let file = try SourceBytes(file)
         self.file = file
         let structure = format.declaration.structure
-        let refusal = try file.structure { try? structure.refusal(of: page ?? 1, in: $0) }
+        let refusal = try file.structureForDecoding { try? structure.refusal(of: page ?? 1, in: $0) }
         if let refusal { throw refusal }
         var opened = try Loader.open(file, format: format, Loader.Opening(allFrames: page == nil))
         var facts = Loader.facts(of: format, opened)
@@ -33,10 +32,10 @@ final class ProbedSource {
             facts = Loader.facts(of: format, opened)
             (facts.frames, facts.page) = (count, page)
         }
-        facts.bytes = file.count
-        facts.gainMap = try file.structure { try? structure.gainMap(of: page ?? 1, in: $0) }
-        facts.coded = try file.structure { try? structure.codedPicture(in: $0) }
-        facts.parts = try file.structure { try? structure.storedParts(of: page ?? 1, in: $0) }
+        facts.bytes = try file.status().bytes
+        facts.gainMap = try file.structureForDecoding { try? structure.gainMap(of: page ?? 1, in: $0) }
+        facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
+        facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
         if wanted.words || !wanted.fields.isEmpty {
             let metadata = try Self.metadata(of: opened.picture.image, in: file, facts)
             if wanted.words { facts.words = PictureWords(metadata.statements) }
@@ -51,11 +50,11 @@ final class ProbedSource {
         try Self.metadata(of: opened.image, in: file, facts)
     }
 
-    private static func metadata(of image: Image, in file: SourceBytes, _ facts: SourceFacts) throws -> SourceMetadata {
+    private static func metadata(of image: Image, in file: OpenFile, _ facts: SourceFacts) throws -> SourceMetadata {
         let structure = facts.format.declaration.structure
-        let own = try file.structure { try? structure.statements(of: facts.page ?? 1, in: $0) }
-        let png = try file.structure { try? structure.pngFacts(in: $0) }
-        let unread = try file.structure { try? structure.unreadMetadata(of: facts.page ?? 1, in: $0) }
+        let own = try file.structureForDecoding { try? structure.statements(of: facts.page ?? 1, in: $0) }
+        let png = try file.structureForDecoding { try? structure.pngFacts(in: $0) }
+        let unread = try file.structureForDecoding { try? structure.unreadMetadata(of: facts.page ?? 1, in: $0) }
         return try SourceMetadata(image, png: png ?? PNGFacts(), own: own ?? Statements(), unread: unread)
     }
 
@@ -104,7 +103,7 @@ final class ProbedSource {
     /// Whether the file is truncated, and that is tolerated. Other damage is not.
     func lacksEnd(tolerating tolerance: Tolerance) throws(Failure) -> Bool {
         guard tolerance == .truncated, facts.format.decoder.canBeTruncated(facts) else { return false }
-        return try file.structure { completeness(of: facts.format, in: $0) } == .incomplete
+        return try file.structureForDecoding { completeness(of: facts.format, in: $0) } == .incomplete
     }
 
     // MARK: - Its own bytes
@@ -114,20 +113,20 @@ final class ProbedSource {
         guard rendition.rendition.save.isNeverLarger, rendition.keepsEveryPixel(of: plan, profile: pipeline.profile)
         else { return nil }
         let structure = facts.format.declaration.structure
-        let isWhole = try file.structure { bytes in
+        let isWhole = try file.structureForDecoding { bytes in
             let hasOnlyWhatStays = rendition.keptMetadata == .all || (try? structure.hasPixelsOnly(bytes)) == true
             // A profile that cannot be used would be used by others.
             let hasUnreadProfile = !facts.hasProfile && (try? structure.hasProfile(bytes)) == true
             return hasOnlyWhatStays && !hasUnreadProfile && (try? structure.hasHiddenFrames(bytes)) != true
         }
-        return isWhole ? file.file : nil
+        return isWhole ? file : nil
     }
 
     /// The gain map for renditions that keep it; nil if there is none.
     func gainMap(for plans: [GainMapPlan]) throws -> SourceGainMap? {
         guard let map = facts.gainMap, let size = map.size, map.isReadable, !plans.isEmpty else { return nil }
         let structure = facts.format.declaration.structure
-        let own = try file.structure { try? structure.gainMapFile(in: $0, of: facts.format) }
+        let own = try file.structureForDecoding { try? structure.gainMapFile(in: $0, of: facts.format) }
         return try own.map { try SourceGainMap($0, size, orientation: facts.orientation, for: plans) }
     }
 
@@ -158,7 +157,7 @@ final class ProbedSource {
 
     /// Warnings about what the file has and the decoder has not given: frames, rows, or a profile.
     func warnings(_ tolerance: Tolerance) throws(Failure) -> [Warning] {
-        let warnings = try file.structure(warnings)
+        let warnings = try file.structureForDecoding(warnings)
         guard try lacksEnd(tolerating: tolerance) else { return warnings }
         let message = "the file ends before the picture does; what is missing is gray"
         return warnings + [Warning(.sourceTruncated, message)]
@@ -191,5 +190,18 @@ extension Picture {
         guard self.size != size else { return self }
         let clear = [Double](repeating: 0, count: image.bands)
         return with(try image.embed(x: 0, y: 0, width: size.width, height: size.height, background: clear))
+    }
+}
+
+extension OpenFile {
+    /// Reads the structure of a source by code that knows no files. A read that fails is not taken for damage: the
+    /// supervisor checks the disk, and the source is tried again later.
+    func structureForDecoding<Found>(_ find: (ByteSource) -> Found) throws(Failure) -> Found {
+        do throws(SystemError) {
+            return try structure(find)
+        } catch {
+            throw Failure(
+                .changedWhileRead, stage: "decode", "the picture cannot be read any more", detail: error.description)
+        }
     }
 }

@@ -96,19 +96,10 @@ package final class OpenFile: Sendable {
 
     /// The findings of code that knows no files in the structure of this one. That code takes a read that fails for the
     /// end of the file, so what it found does not count then.
-    /// - Parameters:
-    ///   - size: of the file, in bytes; default as it is now.
-    ///   - beginning: its first bytes, if they were read already.
     /// - Throws: the first read that failed.
-    package func structure<Found>(
-        of size: Int? = nil, knowing beginning: [UInt8] = [], _ find: (ByteSource) -> Found
-    ) throws(SystemError) -> Found {
+    package func structure<Found>(_ find: (ByteSource) -> Found) throws(SystemError) -> Found {
         let trouble = Monitor<SystemError?>(nil)
-        let size = if let size { size } else { try status().bytes }
-        let source = ByteSource(count: size) { [self] offset, count in
-            if offset >= 0, count >= 0, min(offset + count, size) <= beginning.count {
-                return Array(beginning[min(offset, size)..<min(offset + count, size)])
-            }
+        let source = ByteSource(count: try status().bytes) { [self] offset, count in
             do throws(SystemError) {
                 return try bytes(at: offset, count: count)
             } catch {

@@ -3,18 +3,18 @@ import System
 import Vips
 
 extension PNGSource: SourceDecoder {
-    static func corrected(_ opened: Image, of file: SourceBytes, page: Int, tolerance: Tolerance) throws -> Image {
+    static func corrected(_ opened: Image, of file: OpenFile, page: Int, tolerance: Tolerance) throws -> Image {
         tolerance == .truncated ? try withoutLeftovers(opened, of: file) : opened
     }
 
     /// A truncated PNG with gray, instead of what happened to be in memory, where libvips has read no rows: parts of other
     /// pictures may be there.
     /// - Throws: `Failure` with the code `truncated` if no row can be read; `VipsError`.
-    private static func withoutLeftovers(_ image: Image, of file: SourceBytes) throws -> Image {
+    private static func withoutLeftovers(_ image: Image, of file: OpenFile) throws -> Image {
         let strict = try Operation(
             operation,
             [
-                ("source", .source(try file.source())), ("access", "sequential"),
+                ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
                 ("fail_on", "error"),
             ]
         ).image()
@@ -32,9 +32,9 @@ extension PNGSource: SourceDecoder {
     }
 
     static func pixels(
-        of opened: Image, in file: SourceBytes, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
+        of opened: Image, in file: OpenFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image? {
-        facts.isUnpackedAtOnce ? try file.structure { PNGDecoder($0) }?.decoded(opened) : nil
+        facts.isUnpackedAtOnce ? try file.structureForDecoding { PNGDecoder($0) }?.decoded(opened) : nil
     }
 
     static func canBeTruncated(_ facts: SourceFacts) -> Bool { !facts.isInterlaced }

@@ -3,8 +3,8 @@ import System
 import Vips
 
 extension TIFFSource: SourceDecoder {
-    static func corrected(_ opened: Image, of file: SourceBytes, page: Int, tolerance: Tolerance) throws -> Image {
-        let extra = try file.structure { extraSamples(page: page, $0) }
+    static func corrected(_ opened: Image, of file: OpenFile, page: Int, tolerance: Tolerance) throws -> Image {
+        let extra = try file.structureForDecoding { extraSamples(page: page, $0) }
         return try withKnownBands(opened, extra: extra).withLightDivided(by: extra.first { $0.isAlpha })
     }
 

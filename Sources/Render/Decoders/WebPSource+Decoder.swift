@@ -4,9 +4,9 @@ import Vips
 
 extension WebPSource: SourceDecoder {
     static func pixels(
-        of opened: Image, in file: SourceBytes, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
+        of opened: Image, in file: OpenFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image? {
-        let decoder = facts.isUnpackedAtOnce ? try file.structure { WebPDecoder($0) } : nil
+        let decoder = facts.isUnpackedAtOnce ? try file.structureForDecoding { WebPDecoder($0) } : nil
         return try decoder?.decoded(opened, shrink: shrink) ?? opened.averaged(by: shrink)
     }
 

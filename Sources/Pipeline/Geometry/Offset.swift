@@ -16,7 +16,7 @@ package struct Offset: ParameterMapping {
     }
 
     package static var expectation: String { "an offset such as { x: 8, y: 8 }" }
-    package static var owner: String { "'offset'" }
+    package static var owner: String { "the offset" }
     package static var placeholder: Offset { .zero }
     package var written: String { "{ x: \(x.written), y: \(y.written) }" }
 }

@@ -33,7 +33,9 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     /// The most that the prediction may be, as so many times the peak.
     var factor: Double {
         let drawing = stages.contains("asset.svg") ? SourceFile.svg.factor : MemoryUse.exact
-        return max(source.factor, drawing, MemoryUse.factor(saving: save))
+        // How large a text is, is known only when it is drawn: it may fill the picture.
+        let text = stages.contains("text:") ? 2.2 : MemoryUse.exact
+        return max(source.factor, drawing, text, MemoryUse.factor(saving: save))
     }
 
     var testDescription: String {

@@ -62,7 +62,8 @@ struct HEIFGainMap {
     /// The ICC profile of an item's colors, if they are stated.
     private static func profile(of item: Int, in source: ByteSource) -> [UInt8]? {
         for box in (try? HEIFItems.properties(of: item, in: source)) ?? [] where box.type == "colr" {
-            let content = source.read(box.content.lowerBound, min(box.content.count, longestMetadata))
+            guard box.content.count <= longestMetadata else { return nil }
+            let content = source.read(box.content.lowerBound, box.content.count)
             let kinds: [FourCC] = ["prof", "rICC"]
             if kinds.contains(where: { content.starts(with: $0.bytes) }) {
                 return Array(content.dropFirst(4))

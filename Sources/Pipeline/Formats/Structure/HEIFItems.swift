@@ -65,9 +65,9 @@ struct HEIFItems {
         guard page > 1 else { return nil }
         let meta = try ISOBoxes.first("meta", in: source).fullContent()
         let references = (try? HEIFItemReferences(in: source, meta)) ?? HEIFItemReferences()
+        let parts = Set(references.all.filter { $0.type == "thmb" || $0.type == "auxl" }.map(\.from))
         let pictures = try HEIFItemTypes.items(in: source, meta, of: HEIFItemTypes.pictures).filter { item in
-            !item.isHidden && references.targets(of: item.id, "thmb").isEmpty
-                && references.targets(of: item.id, "auxl").isEmpty
+            !item.isHidden && !parts.contains(item.id)
         }
         guard pictures.indices.contains(page - 1) else { throw .malformed }
         let id = pictures[page - 1].id

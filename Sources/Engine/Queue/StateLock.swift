@@ -15,11 +15,9 @@ package struct ForeignState: Error, Equatable {
     package let owner: UInt32
 }
 
-/// A lock on a state folder, held as long as this object lives; the system releases it however the process ends.
-///
-/// The file `lock` in it is locked.
+/// A lock on a state folder, held as long as this object lives: on the file `lock` in it.
 package final class StateLock: Sendable {
-    private let file: OpenFile
+    private let lock: SignedLock
 
     /// - Throws: `StateInUse`, `ForeignState`, or `SystemError` if the folder cannot be used.
     package init(state: BytePath) throws {
@@ -32,19 +30,20 @@ package final class StateLock: Sendable {
         }
         if let owner = Self.otherOwner(of: state) { throw ForeignState(state: state, owner: owner) }
         let path = state.appending(BytePath("lock"))
+        let file: OpenFile
         do throws(SystemError) {
             file = try Directory(state).openingLock(path.lastComponent)
         } catch {
             throw SystemError.withoutRight("open '\(path.printable)'", in: state, code: error.code)
         }
-        switch file.lock() {
-        case .locked: break
-        case .taken: throw StateInUse(description: Self.sentence(state, file))
-        case .impossible(let code): throw SystemError("lock '\(path.printable)'", code: code)
+        do {
+            lock = try SignedLock(file, path)
+        } catch let error as LockTaken {
+            throw StateInUse(
+                description:
+                    "another imagemill watch\(error.words) works with the state folder '\(state.printable)'; stop it first, or give this one "
+                    + "a 'state' folder of its own")
         }
-        // Only for the sentence; the lock is what counts.
-        guard ftruncate(file.descriptor, 0) == 0 else { throw SystemError("write '\(path.printable)'") }
-        try file.append(Array("\(getpid())\n".utf8), for: path)
     }
 
     /// Users of services, in most distributions.
@@ -75,14 +74,5 @@ package final class StateLock: Sendable {
         else { return nil }
         staged.removeName()
         return try? staged.file.status().owner
-    }
-
-    private static func sentence(_ state: BytePath, _ lock: OpenFile) -> String {
-        let bytes = (try? lock.bytes(at: 0, count: 64)) ?? []
-        let words = String(decoding: bytes, as: UTF8.self).filter(\.isNumber)
-        let process = words.isEmpty ? "" : " (process \(words))"
-        return
-            "another imagemill watch\(process) works with the state folder '\(state.printable)'; stop it first, or give this one a 'state' "
-            + "folder of its own"
     }
 }

@@ -87,7 +87,8 @@ extension Planner {
             assets: Array(assets.values))
         let frames = shared.last?.output.frames ?? 1
         return SourcePlan(
-            source: first.facts, load: plans[0].load.joined(sharing), decoded: starts[0], members: plans, shared: shared,
+            source: first.facts, load: plans[0].load.joined(sharing), decoded: starts[0], members: plans,
+            shared: shared,
             renditions: renditions, memory: cost.memory, keptAssets: cost.keptAssets,
             time: TimeBound(limits, pixelSeconds: cost.seconds),
             warnings: nothingApplies + memberWarnings(about: members, first: plans[0], renditions: renditions)

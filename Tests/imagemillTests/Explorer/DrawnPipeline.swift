@@ -75,9 +75,12 @@ struct DrawnPipeline: Equatable, Sendable {
     /// Names of the stages that it uses, not of those within others.
     var stages: [String] { file.map { ($0.stages + $0.renditions.flatMap(\.stages)).map(\.name) } ?? [] }
 
-    /// Whether some stage of a rendition sharpens: a shared one, one of its own, or one within another.
-    func sharpens(_ rendition: String) -> Bool {
-        [written["stages"], written["renditions"]?[rendition]].contains { $0?.contains(key: Sharpen.name) ?? false }
+    /// Whether some stage of a rendition makes small differences larger: a shared one, one of its own, or one within
+    /// another.
+    func amplifies(_ rendition: String) -> Bool {
+        [written["stages"], written["renditions"]?[rendition]].contains { stages in
+            [Sharpen.name, Adjust.name].contains { stages?.contains(key: $0) ?? false }
+        }
     }
 
     /// Some stage looks at the pixels to find out where to cut.

@@ -149,7 +149,7 @@ WORKLOADS = (
     # Pixels near the invisible end of an edge are all rounding.
     icons("transparent", "icon", "icons with transparency", tolerance=1.0),
     icons("photo", "photo-icon", "photos without transparency"),
-    icons("flat", "flat-icon", "icons in plain colours without transparency"),
+    icons("flat", "flat-icon", "icons in plain colors without transparency"),
     Workload(
         name="W4",
         title="JPEG of 280 megapixels to fit 1024×1024, JPEG 75",

@@ -30,6 +30,15 @@ import Vips
         try Data(file).write(to: URL(fileURLWithPath: folder.path(name)))
     }
 
+    /// The size and the numbers of the map of `out/a.jpg`.
+    private func decodedMap(in runner: CommandRunner) async throws -> (size: [Int], pixels: [UInt8]) {
+        let map = try #require(UltraHDR.map(of: runner.bytes("out/a.jpg")))
+        try Data(map).write(to: URL(fileURLWithPath: runner.folder.path("map.jpg")))
+        return try await runner.inspect("map.jpg", by: "jpegload_source") {
+            ([$0.width, $0.height], try $0.pixels())
+        }
+    }
+
     private static func number(_ x: Int, _ y: Int) -> UInt8 { UInt8(40 + x + (y >= 30 ? 60 : 0)) }
 
     /// The map at a point of the picture, both from 0 to 1.
@@ -68,11 +77,7 @@ import Vips
         let result = try await runner.render(stages: stages, save: "{ format: jpeg }")
         #expect(result.exit == 0, "\(result.errors)")
         #expect(try runner.report()["a.jpg"]?.warnings.isEmpty == true)
-        let map = try #require(UltraHDR.map(of: runner.bytes("out/a.jpg")))
-        try Data(map).write(to: URL(fileURLWithPath: runner.folder.path("map.jpg")))
-        let (found, pixels) = try await runner.inspect("map.jpg", by: "jpegload_source") {
-            ([$0.width, $0.height], try $0.pixels())
-        }
+        let (found, pixels) = try await decodedMap(in: runner)
         #expect(found == size)
         var worst = 0.0
         for y in 0..<found[1] {
@@ -263,11 +268,7 @@ import Vips
         let result = try await runner.render(stages: stages, save: "{ format: jpeg }")
         #expect(result.exit == 0, "\(result.errors)")
         #expect(try runner.report()["a.jpg"]?.warnings.isEmpty == true)
-        let map = try #require(UltraHDR.map(of: runner.bytes("out/a.jpg")))
-        try Data(map).write(to: URL(fileURLWithPath: runner.folder.path("map.jpg")))
-        let (found, pixels) = try await runner.inspect("map.jpg", by: "jpegload_source") {
-            ([$0.width, $0.height], try $0.pixels())
-        }
+        let (found, pixels) = try await decodedMap(in: runner)
         #expect(found == [width / 4, (height + 2) / 4])
         func number(_ x: Int, _ y: Int) -> Double {
             Double(pixels[Int(Double(y) * scale) * found[0] + Int(Double(x) * scale)])
@@ -350,6 +351,13 @@ import Vips
         let cut = try runner.bytes("out/cut.jpg")
         #expect(report["cut.jpg"]?.warnings.map(\.message).filter { $0.contains("speaks of is not in it") }.count == 1)
         for word in ["hdrgm", "ns.adobe.com/hdr"] { #expect(cut.firstRange(of: Array(word.utf8)) == nil) }
+        // The picture's own words about a map go with it, wherever there is none.
+        for save in ["{ format: jpeg, metadata: keep, hdr: drop }", "{ format: webp, metadata: keep }"] {
+            let result = try await runner.render(save: save, more: "# \(save)")
+            #expect(result.exit == 0, "\(result.errors)")
+            let file = try runner.bytes(save.contains("webp") ? "out/unlisted.webp" : "out/unlisted.jpg")
+            for word in ["hdrgm", "ns.adobe.com/hdr"] { #expect(file.firstRange(of: Array(word.utf8)) == nil) }
+        }
     }
 
     @Test func `the maker note of Apple's older phones says how strong a map is, and its rendition says so by itself`()
@@ -540,6 +548,29 @@ import Vips
             #expect((file.firstRange(of: Array("hdrgm".utf8)) == nil) == (hdr == "drop"))
             #expect(try (file == runner.bytes("in/a.jpg")) == (hdr == "keep"))
         }
+    }
+
+    @Test(arguments: [0, 0x40] as [UInt8])
+    func `a map about other colors than the picture's keeps their profile`(flags: UInt8) async throws {
+        let runner = try CommandRunner()
+        let (picture, map) = try await inVipsTurn {
+            let gray = try TestPicture.make(width: 80, height: 60) { x, _ in [UInt8](repeating: UInt8(x + 40), count: 3)
+            }
+            let profile = try #require(ICCProfile.displayP3?.bytes)
+            return (
+                try TestPicture.jpeg(TestPicture.solid([90, 120, 60], width: 320, height: 240), quality: 90),
+                try TestPicture.jpeg(
+                    gray.editingMetadata { $0.set("icc-profile-data", blob: profile) }, quality: 90)
+            )
+        }
+        let fractions = [0, 1, 2, 1, 0, 1, 2, 1, 1, 1, 0, 1, 0, 1].flatMap { PNGEdit.number($0) }
+        let file = UltraHDR.file(picture, map: map, packet: nil, iso: [0, 0, 0, 0, flags] + fractions)
+        try FileManager.default.createDirectory(atPath: runner.folder.path("in"), withIntermediateDirectories: true)
+        try Data(file).write(to: URL(fileURLWithPath: runner.folder.path("in/a.jpg")))
+        let result = try await runner.render(stages: "[ { resize: { width: 100 } } ]", save: "{ format: jpeg }")
+        #expect(result.exit == 0, "\(result.errors)")
+        let made = try #require(UltraHDR.map(of: runner.bytes("out/a.jpg")))
+        #expect((made.firstRange(of: Array("ICC_PROFILE\0".utf8)) != nil) == (flags == 0))
     }
 
     @Test func `a map that leaves the picture no room is dropped`() async throws {

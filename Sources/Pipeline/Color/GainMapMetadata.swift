@@ -35,14 +35,12 @@ package struct GainMapMetadata: Sendable {
     }
 
     /// The XMP of one of Apple's maps that has none: it says that it is one, and no more.
-    static let applePacket = Array(
+    static let applePacket = xmpPacket(of: [
         """
-        \(xmpHeader)
-        <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="\(XMPNamespace.rdf.rawValue)"><rdf:Description \
-        rdf:about="" xmlns:HDRGainMap="\(XMPNamespace.appleGainMap.rawValue)" \
-        HDRGainMap:HDRGainMapVersion="65536"/></rdf:RDF></x:xmpmeta>
-        \(xmpTrailer)
-        """.utf8)
+        <rdf:Description rdf:about="" xmlns:HDRGainMap="\(XMPNamespace.appleGainMap.rawValue)" \
+        HDRGainMap:HDRGainMapVersion="65536"/>
+        """
+    ])
 
     /// The content of each segment, by its code, names included.
     package var segments: [(code: UInt8, content: [UInt8])] {

@@ -132,15 +132,13 @@ struct GainMapNumbers: Hashable {
                 lists += "<hdrgm:\(name)><rdf:Seq>\(items.joined())</rdf:Seq></hdrgm:\(name)>"
             }
         }
-        return Array(
+        return xmpPacket(of: [
             """
-            \(xmpHeader)
-            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="\(XMPNamespace.rdf.rawValue)">\
             <rdf:Description rdf:about="" xmlns:hdrgm="\(XMPNamespace.gainMap.rawValue)" hdrgm:Version="1.0" \
             hdrgm:HDRCapacityMin="\(written(leastHeadroom))" hdrgm:HDRCapacityMax="\(written(mostHeadroom))" \
-            hdrgm:BaseRenditionIsHDR="False"\(attributes)>\(lists)</rdf:Description></rdf:RDF></x:xmpmeta>
-            \(xmpTrailer)
-            """.utf8)
+            hdrgm:BaseRenditionIsHDR="False"\(attributes)>\(lists)</rdf:Description>
+            """
+        ])
     }
 
     // MARK: - The binary form

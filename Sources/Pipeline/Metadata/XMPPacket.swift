@@ -6,17 +6,21 @@ let (xmpHeader, xmpTrailer) = (
     "<?xpacket begin=\"\u{FEFF}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>", "<?xpacket end=\"w\"?>"
 )
 
+/// A packet with a description and nothing else, as UTF-8.
+/// - Parameter description: its lines.
+func xmpPacket(of description: [String]) -> [UInt8] {
+    let opening = [
+        xmpHeader,
+        "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">",
+        "<rdf:RDF xmlns:rdf=\"\(XMPNamespace.rdf.rawValue)\">",
+    ]
+    let closing = ["</rdf:RDF>", "</x:xmpmeta>", xmpTrailer]
+    return Array((opening + description + closing).joined(separator: "\n").utf8)
+}
+
 extension Statements {
     /// A minimal packet with these statements and nothing else, as UTF-8. It is valid, if pointless, when they are empty.
-    package func xmpPacket() -> [UInt8] {
-        let opening = [
-            xmpHeader,
-            "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">",
-            "<rdf:RDF xmlns:rdf=\"\(XMPNamespace.rdf.rawValue)\">",
-        ]
-        let closing = ["</rdf:RDF>", "</x:xmpmeta>", xmpTrailer]
-        return Array((opening + description() + closing).joined(separator: "\n").utf8)
-    }
+    package func xmpPacket() -> [UInt8] { Pipeline.xmpPacket(of: description()) }
 
     /// The same of at most so many bytes: of what is longer the rights alone, or nothing.
     func xmpPacket(atMost most: Int) -> [UInt8]? {

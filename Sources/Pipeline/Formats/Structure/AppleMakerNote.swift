@@ -3,7 +3,7 @@
 
 enum AppleMakerNote {
     private static let name = Array("Apple iOS".utf8) + [0]
-    /// The entries of a directory of TIFF, which begins behind the name, a version and the order of bytes.
+    /// The entries of a directory of TIFF, which follows the name, a version and the order of bytes.
     private static let (orderOffset, directoryOffset, entryBytes) = (12, 14, 12)
     private static let signedFraction = 10
     /// The tags of the headroom and of the gain.

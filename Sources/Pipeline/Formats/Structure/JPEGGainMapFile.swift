@@ -29,7 +29,7 @@ package enum JPEGGainMapFile {
         if metadata.hasAdobePacket {
             guard
                 let directory = packet.map({ adding(description(mapBytes: map.count), to: $0) })
-                    ?? newPacket(mapBytes: map.count)
+                    ?? xmpPacket(of: [description(mapBytes: map.count)])
             else { return nil }
             packet = directory
         }
@@ -100,16 +100,6 @@ package enum JPEGGainMapFile {
     private static func adding(_ description: String, to packet: [UInt8]) -> [UInt8]? {
         guard let end = packet.lastRange(of: Array("</rdf:RDF>".utf8))?.lowerBound else { return nil }
         return packet[..<end] + Array(description.utf8) + packet[end...]
-    }
-
-    private static func newPacket(mapBytes: Int) -> [UInt8] {
-        Array(
-            """
-            \(xmpHeader)
-            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="\(XMPNamespace.rdf.rawValue)">\
-            \(description(mapBytes: mapBytes))</rdf:RDF></x:xmpmeta>
-            \(xmpTrailer)
-            """.utf8)
     }
 }
 

@@ -64,3 +64,31 @@ void cresample_scale_rows(
 {
     CALL_WIDE(use, scale_rows, taps, row, in, out, scratch);
 }
+
+// Tiles of the result whose pixels are in few lines of the cache, both where they are read and where they are written.
+#define TILE 32
+
+#define COPY_TILES(size)                                                                        \
+    for (int top = 0; top < height; top += TILE)                                                \
+        for (int left = 0; left < width; left += TILE)                                          \
+            for (int y = top; y < height && y < top + TILE; y++) {                              \
+                const uint8_t *from = (const uint8_t *) first + left * across + y * down;       \
+                uint8_t *to = (uint8_t *) out + ((size_t) y * width + left) * (size);           \
+                for (int x = left; x < width && x < left + TILE; x++, from += across, to += (size)) \
+                    memcpy(to, from, (size));                                                   \
+            }
+
+void cresample_turn(
+    const void *first, ptrdiff_t across, ptrdiff_t down, int pixel, int width, int height, void *out)
+{
+    // Copies of a length that the compiler knows are single instructions.
+    switch (pixel) {
+    case 1: COPY_TILES(1) break;
+    case 2: COPY_TILES(2) break;
+    case 3: COPY_TILES(3) break;
+    case 4: COPY_TILES(4) break;
+    case 6: COPY_TILES(6) break;
+    case 8: COPY_TILES(8) break;
+    default: COPY_TILES(pixel) break;
+    }
+}

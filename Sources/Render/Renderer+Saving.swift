@@ -9,12 +9,9 @@ extension Renderer {
     func render(
         _ rendition: RenditionPlan, at index: Int, _ starts: Starts, to output: OpenFile
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
-        // Turned once: encoders that take a whole picture, and stages that read rows twice, would turn it for each use.
-        let given = starts.frames[index]
-        let start = plan.load.beginning.isTurnedLate ? try given.map { try $0.inMemory() } : given
         let drawings = DrawnParts()
         let drawn = try run(
-            rendition.steps, on: start, context, resized: plan.beginsResized(rendition: index),
+            rendition.steps, on: starts.frames[index], context, resized: plan.beginsResized(rendition: index),
             drawn: rendition.gainMap == nil ? nil : drawings)
         let watch = AlphaWatch()
         var frames = try asSaved(drawn, rendition, watch)

@@ -96,7 +96,9 @@ extension Renderer {
         { image in
             let scaled = picture.with(image)
             if timing.frames > 1 { return try timing.frames(of: scaled) }
-            return Frames([isTurned ? scaled : try scaled.upright(orientation: plan.source.orientation)])
+            return Frames([
+                isTurned ? scaled : scaled.with(try scaled.image.turned(orientation: plan.source.orientation))
+            ])
         }
     }
 

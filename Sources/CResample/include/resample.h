@@ -74,4 +74,12 @@ void cresample_scale_rows(
     CInstructions use, CResampleTaps taps, CResampleRow row, const float *const *in, void *const *out,
     float *scratch);
 
+// Turns or mirrors a picture: the pixel (x, y) of the result is the one at `first` + x × across + y × down.
+// - first: inside of the picture, where the result's first pixel is.
+// - across, down: in bytes.
+// - pixel: bytes of one; 1 to 8.
+// - out: width × height pixels without gaps.
+void cresample_turn(
+    const void *first, ptrdiff_t across, ptrdiff_t down, int pixel, int width, int height, void *out);
+
 #endif

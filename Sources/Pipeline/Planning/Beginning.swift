@@ -27,9 +27,6 @@ package enum Beginning: Hashable, Sendable {
     /// Each row is scaled when it comes, and then let go.
     package var isScaled: Bool { if case .scaled = self { true } else { false } }
 
-    /// The picture is turned upright after the first stages have scaled it.
-    package var isTurnedLate: Bool { self == .scaled(turnedLate: true) }
-
     /// All pixels that are decoded are in memory before anything is done with them.
     package var isHeld: Bool { if case .upright(let isHeld, _) = self { isHeld } else { false } }
 

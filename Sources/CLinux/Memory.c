@@ -31,8 +31,8 @@ enum { LARGEST_BLOCK = 32 << 20 };
 
 void clinux_keep_freed_memory(size_t bytes)
 {
-    // One arena besides the main one: few threads work at once.
-    mallopt(M_ARENA_MAX, 2);
+    // One arena for all threads: what is free at the top of another one is never given back on request.
+    mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, LARGEST_BLOCK);
     mallopt(M_TRIM_THRESHOLD, bytes > INT_MAX ? INT_MAX : (int) bytes);
 }

@@ -23,7 +23,7 @@ struct ColourConversion {
         {
             return (try toneMapped(picture, mapping), [])
         }
-        let isAssessed = !keepsProfile || picture.profile != nil && picture.pixels.colour != .lab
+        let isAssessed = !keepsProfile || picture.profile != nil
         let assessment = isAssessed ? try assessment(of: picture) : .standard
         if keepsProfile {
             // One that is good for nothing is not handed on.
@@ -116,7 +116,7 @@ struct ColourConversion {
         // libvips brings a common press profile.
         case (.cmyk, .missing), (.cmyk, .unusable), (.cmyk, .standard):
             try picture.converted(to: format) { try $0.iccTransform(to: .srgb, input: .cmyk, depth: depth) }
-        case (.cmyk, .different), (.rgb, .different), (.lab, .different):
+        case (.cmyk, .different), (.rgb, .different):
             try picture.converted(to: format) { try $0.iccTransform(to: .srgb, depth: depth) }
         case (.grey, .different):
             try picture.converted(to: format) {

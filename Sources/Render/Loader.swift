@@ -64,6 +64,7 @@ enum Loader {
             shrink: opening.shrink, factor: opening.factor, allFrames: opening.allFrames)
         let opened = try Operation(format.decoder.operation, arguments).image()
         let corrected = try format.decoder.corrected(opened, of: file, page: opening.page ?? 1, tolerance: tolerance)
+            .withoutProfileOfLab()
         let stated = try file.structureForDecoding {
             try? format.declaration.structure.statedColor(of: opening.page ?? 1, in: $0)
         }
@@ -82,6 +83,12 @@ enum Loader {
 }
 
 extension Image {
+    /// Lab says which colors it has: a profile could only say the same once more, and would be applied to other numbers
+    /// than it is for.
+    fileprivate func withoutProfileOfLab() throws(VipsError) -> Image {
+        [.lab, .labs, .labq].contains(interpretation) ? try removingMetadata(["icc-profile-data"]) : self
+    }
+
     /// The picture with a profile that says what the file says otherwise, if that counts. Without one it is in sRGB.
     fileprivate func described(by stated: StatedColor?) throws(VipsError) -> Image {
         let hasProfile = has("icc-profile-data")

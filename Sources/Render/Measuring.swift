@@ -53,10 +53,10 @@ struct Measuring {
             guard let (path, before, step) = planner.firstUnmeasured(in: plan, found.byPath) else { return found }
             let renderer = Renderer(plan: plan, pipeline: planner.pipeline, assets: assets, colours: colours)
             let context = RenderContext(assets: assets)
-            let frames = try renderer.run(before, on: start(renderer, path.rendition), context).map {
-                try $0.inMemory()
-            }
-            guard let measurement = try measured(step, on: frames, in: context) else {
+            let frames = try renderer.input(
+                after: before, of: plan.renditions.first { $0.index == path.rendition },
+                from: start(renderer, path.rendition), context)
+            guard let measurement = try measured(step, on: frames.map { try $0.inMemory() }, in: context) else {
                 throw MismatchedPlan(stage: step.name)
             }
             found.append(StageMeasurement(path: path, measurement: measurement))

@@ -130,7 +130,7 @@ final class ProbedSource {
         return try own.map { try SourceGainMap($0, size, orientation: facts.orientation, for: plans) }
     }
 
-    // MARK: - Who decodes
+    // MARK: - The decoder
 
     /// The pixels of a picture that was opened, by libvips or by a decoder of this program.
     func decoded(_ opened: Picture, shrink: Int, _ beginning: Beginning) throws -> Picture {

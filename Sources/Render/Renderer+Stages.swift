@@ -4,6 +4,27 @@ import Stages
 import Vips
 
 extension Renderer {
+    /// The frames of a rendition, of those that the shared stages made, or of the source's.
+    func frames(of rendition: RenditionPlan, from shared: Frames) -> Frames {
+        // The members of a set that the rendition joins itself.
+        if plan.isSet && plan.shared.isEmpty { return shared }
+        return rendition.format.supportsAnimation ? shared : Frames([shared.pictures[0]])
+    }
+
+    /// The frames that a stage gets.
+    /// - Parameters:
+    ///   - before: the stages before it, the shared ones first.
+    ///   - rendition: nil for a stage that is shared.
+    func input(
+        after before: [PlannedStage], of rendition: RenditionPlan?, from start: Frames, _ context: RenderContext
+    ) throws -> Frames {
+        guard let rendition else { return try run(before, on: start, context) }
+        let own = Array(before.dropFirst(plan.shared.count))
+        var frames = try frames(of: rendition, from: run(plan.shared, on: start, context))
+        if let first = own.first, !plan.shared.isEmpty { frames = try frames.passed(to: first) }
+        return try run(own, on: frames, context)
+    }
+
     /// - Parameters:
     ///   - resized: whether the decoder made `start` smaller than planned, or larger, for the first stage that scales to
     ///     make up for.
@@ -37,9 +58,7 @@ extension Renderer {
         var frames = start
         for (index, (step, context)) in zip(stages.indices, stages) {
             // The first stage's input was held while loading, if it needs that.
-            if index > 0 {
-                frames = try step.plan.isStreaming ? frames.keepingRows() : frames.map { try $0.inMemory() }
-            }
+            if index > 0 { frames = try frames.passed(to: step) }
             do {
                 if let drawn, step.gainMapEffect == .draws {
                     // Its alpha is read for this too.
@@ -70,5 +89,12 @@ extension Renderer {
             throw Failure(
                 .internal, stage: step.name, "planned \(planned.size) in \(planned.pixels), rendered \(found)")
         }
+    }
+}
+
+extension Frames {
+    /// As one stage hands them to the next.
+    fileprivate func passed(to step: PlannedStage) throws -> Frames {
+        try step.plan.isStreaming ? keepingRows() : map { try $0.inMemory() }
     }
 }

@@ -56,8 +56,7 @@ extension Renderer {
     /// One result for each rendition.
     private func eachOf(_ shared: Frames) throws -> [Frames] {
         try plan.renditions.indices.map { index in
-            let frames = plan.renditions[index].format.supportsAnimation ? shared : Frames([shared.pictures[0]])
-            return try plan.load.asAlone(frames, rendition: index)
+            try plan.load.asAlone(frames(of: plan.renditions[index], from: shared), rendition: index)
         }
     }
 

@@ -78,7 +78,7 @@ extension Renderer {
         guard let list = lists.first, !plan.shared.isEmpty else { return lists.map { Frames($0) } }
         var joined = try run(plan.shared, on: Frames(list), context)
         if plan.load.beginning.sharing == .held { joined = try joined.map { try $0.inMemory() } }
-        return plan.renditions.map { $0.format.supportsAnimation ? joined : Frames([joined.pictures[0]]) }
+        return plan.renditions.map { frames(of: $0, from: joined) }
     }
 
     /// All members, ready to be joined: a list for each rendition, or one if the set is joined for all of them.

@@ -10,8 +10,9 @@ import Vips
 
 /// The life of a worker process, from start to the end of its socket.
 package enum Worker {
-    /// Bytes up to which what is freed is kept for the next picture. `CostModel.keptMemory` holds before one of another size.
-    private static let keptMemory = 64 << 20
+    /// Freed bytes at the end of the heap above which they are given back at once: what one picture frees, the next one
+    /// takes. Before one of another need, all but `CostModel.keptMemory` are given back.
+    private static let trimThreshold = 64 << 20
 
     /// Serves requests on standard input until the supervisor closes it.
     /// - Returns: the exit code.
@@ -23,7 +24,7 @@ package enum Worker {
         clinux_end_without_threads()
         // Files in memory only: libvips would else write large pictures to a temporary file.
         _ = clinux_set_environment("VIPS_DISC_THRESHOLD", "1000g")
-        clinux_keep_freed_memory(keptMemory)
+        clinux_keep_freed_memory(trimThreshold)
         // A file that grows past its limit is an error to report, not a reason to die.
         signal(SIGXFSZ, SIG_IGN)
         signal(SIGPIPE, SIG_IGN)

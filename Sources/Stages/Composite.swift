@@ -71,7 +71,7 @@ package struct Composite: Stage {
     }
 }
 
-// MARK: - What the user wrote
+// MARK: - The parameters as written
 
 /// A canvas and what is drawn on it.
 struct CanvasDeclaration: Sendable {

@@ -17,7 +17,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     var frames = 1
     /// Format and options of the source.
     var source: SourceFile = .png
-    var save = "{ format: png, compression: 1 }"
+    var save = "{ format: tiff }"
     /// Sides of the asset `asset.png` or `asset.svg`, if the stages draw it.
     var asset: (Int, Int) = (64, 48)
     var head = ""
@@ -34,7 +34,7 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     var factor: Double {
         let drawing = stages.contains("asset.svg") ? SourceFile.svg.factor : MemoryUse.exact
         // How large a text is, is known only when it is drawn: it may fill the picture.
-        let text = stages.contains("text:") ? 2.2 : MemoryUse.exact
+        let text = stages.contains("text:") ? 3.5 : MemoryUse.exact
         return max(source.factor, drawing, text, MemoryUse.factor(saving: save))
     }
 
@@ -215,6 +215,9 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
             stages: "flatten", width: 1600, height: 1200, source: .plain,
             save: "{ format: jxl, lossless: true, effort: 7 }"),
         MemoryCase(stages: "resize: { size: 1x20000! }", width: 10, height: 20_000, save: "{ format: jxl }"),
+        MemoryCase(
+            stages: "duotone: { dark: '#1b2a6b', light: white }", width: 1600, height: 1200,
+            save: "{ format: jxl, lossless: true, effort: 3 }"),
         // Stages that look at the picture see all of it, in its own colors and in theirs.
         MemoryCase(
             stages: "crop: { width: 50%, height: 50%, anchor: attention }", width: 6000, height: 4000,
@@ -297,6 +300,10 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
             stages:
                 "blur: { sigma: 5 } }, { flip: { axis: horizontal } }, { inset: { all: 5, background: white } }, { flip: { axis: horizontal }",
             width: 16_000, height: 2000, source: .tiff, save: "{ format: tiff }"),
+        MemoryCase(stages: "resize: { size: 256x256! }", width: 2100, height: 1500, save: "{ format: ico }"),
+        MemoryCase(
+            stages: "sharpen", width: 3000, height: 2400, kind: PictureKind(hasAlpha: true),
+            save: "{ format: tiles, tile-format: webp, tile: 2048 }"),
         // A mask that is larger than the result.
         MemoryCase(
             stages: "mask: { image: asset.png } }, { resize: { size: 50% }", width: 4000, height: 3000, source: .jpeg,
@@ -366,7 +373,8 @@ private struct MemoryCase: Sendable, CustomTestStringConvertible {
     static let crossed: [MemoryCase] = SourceFile.allCases.enumerated().flatMap { place, source in
         [
             "png, compression: 1", "jpeg", "jpeg, progressive: true", "webp, effort: 0", "tiff", "gif, effort: 1",
-            "avif, effort: 0", "png, palette: true", "jxl", "jxl, effort: 7",
+            "avif, effort: 0", "png, palette: true", "jxl", "jxl, effort: 7", "tiles",
+            "tiles, tile-format: png, tile: 2048",
         ].enumerated().map { index, save in
             MemoryCase(
                 stages: (index + place) % 2 == 0 ? "resize: { size: 60% }" : "rotate: { angle: 90 }", width: 2100,
@@ -414,7 +422,7 @@ private struct MemoryUse {
             // The file is held before it is written, and so are the repetitions that a search has found.
             ("webp", 3.5), ("avif", 2),
             // Repetitions are kept, which are next to nothing in noise.
-            ("jxl, effort: 7", 24), ("jxl, lossless: true, effort: 7", 8),
+            ("jxl, effort: 7", 24), ("jxl, lossless: true, effort: 7", 24), ("jxl, lossless: true, effort: 3", 2),
             // Each color is held that was met.
             ("gif", 2.5), ("palette: true", 2.5),
             // Two results are compared, which are next to nothing for a flat picture.

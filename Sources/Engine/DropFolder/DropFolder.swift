@@ -138,7 +138,7 @@ package final class DropFolder: Sendable {
     /// The configuration in force.
     package var configuration: LoadedMill { loaded.withLock { $0 } }
 
-    // MARK: - What others hear
+    // MARK: - Events for others
 
     func tell(_ event: DropFolderEvent, _ controller: InboxController) {
         if case .failed(_, let path, let failure, let attempts) = event {

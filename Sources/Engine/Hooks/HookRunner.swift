@@ -115,7 +115,7 @@ package final class HookRunner: Sendable {
         return state.note { $0.waiting }.map { ($0.inbox, $0.count, max(0, now - $0.created)) }
     }
 
-    // MARK: - What happens
+    // MARK: - Events
 
     /// A job is about to end. Its event is recorded afterwards; a crash in between loses nothing.
     package func expectEnd(of job: JobID, inbox: String) throws(StoreError) {

@@ -76,7 +76,7 @@ package struct NameAllocator: Sendable {
         }
     }
 
-    // MARK: - What a search asks
+    // MARK: - Questions of a search
 
     func ownNames(of owner: BytePath) throws(Failure) -> Set<BytePath> {
         Set(try recorded { () throws(StoreError) in try store.names(of: owner, in: outbox) })

@@ -166,7 +166,7 @@ extension MetadataBlocks {
         selection.unwritable.removeAll { name in lost.contains { $0.name == name } }
     }
 
-    // MARK: - What is lost
+    // MARK: - Losses
 
     private func loss(
         _ selection: MetadataSelection, _ policy: KeptMetadata, _ wanted: Statements, _ new: Statements,

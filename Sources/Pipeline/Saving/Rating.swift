@@ -64,24 +64,26 @@ extension Parameters {
     ///   - isRead: whether the program reads what it has written, to compare it.
     mutating func rating(_ usual: Int, advice: String, isRead: Bool = true) -> Rating {
         let search = " { ssim: 0.98 } takes the least quality whose picture is as like the finished one as that."
-        let quality = optional(
-            "quality", usual, in: 1...100, or: Similarity.self,
-            "How good the picture is; \(advice)." + (isRead ? search : ""))
+        let text = "How good the picture is; \(advice)."
+        let quality =
+            isRead
+            ? optional("quality", usual, in: 1...100, or: Similarity.self, text + search)
+            : .number(optional("quality", usual, in: 1...100, text))
         let mostBytes: ByteCount? = optional(
             "max-bytes", "Takes the best quality, up to `quality`, whose file has no more bytes: 200K is 200 × 1024.")
         let given: Int? = optional(
-            "min-quality", in: 1...100, "The least quality that `max-bytes` and `ssim` may take. Default: 30.")
+            "min-quality", in: 1...100,
+            "The least quality that `max-bytes` \(isRead ? "and `ssim` may take" : "may take"). Default: 30.")
         let (highest, least): (Int, Double?) =
             switch quality {
             case .number(let number): (number, nil)
             case .mapping(let similarity): (100, similarity.ssim)
             }
-        if least != nil, !isRead {
-            problem(at: "quality", "an 'ssim' needs a format that is read again, and this one is not; use a number")
-        }
         guard mostBytes != nil || least != nil else {
             if given != nil {
-                problem(at: "min-quality", "'min-quality' needs 'max-bytes', or 'quality' with an 'ssim'")
+                problem(
+                    at: "min-quality",
+                    "'min-quality' needs 'max-bytes'" + (isRead ? ", or 'quality' with an 'ssim'" : ""))
             }
             return Rating(quality: highest, target: nil)
         }

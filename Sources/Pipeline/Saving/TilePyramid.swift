@@ -154,7 +154,9 @@ package struct TilePyramid: Sendable {
     /// Whether a file of this path may be in some folder of tiles.
     package static func isName(_ path: String) -> Bool {
         if ["image.dzi", "info.json"].contains(path) { return true }
-        guard let dot = path.lastIndex(of: "."), ["jpg", "png", "webp"].contains(path[path.index(after: dot)...]) else {
+        guard let dot = path.lastIndex(of: "."),
+            TilesOutput.TileFormat.extensions.contains(String(path[path.index(after: dot)...]))
+        else {
             return false
         }
         let parts = path[..<dot].split(separator: "/", omittingEmptySubsequences: false)

@@ -1,4 +1,5 @@
 import Pipeline
+import Stages
 import System
 import Vips
 
@@ -13,7 +14,7 @@ extension ICOOutput: OutputEncoder {
     func save(_ image: Image, as planned: PictureInfo, to output: OpenFile, strip: Bool) throws {
         let colored = try image.colourspace(.srgb)
         let whole = try (colored.hasAlpha ? colored : colored.bandjoin(constants: [255])).inMemory()
-        let smaller = try smaller(than: max(whole.width, whole.height)).map { try whole.thumbnail(side: $0) }
+        let smaller = try smaller(than: max(whole.width, whole.height)).map { try whole.scaled(toFit: $0) }
         let pictures = try (smaller + [whole]).map { picture in
             let target = try Target()
             try saveByLibvips(picture, as: planned, to: target, strip: true)

@@ -1,6 +1,7 @@
 // A picture as an archive of its tiles, from the smallest size's description to the last tile.
 import CDeflate
 import Pipeline
+import Stages
 import System
 import Vips
 
@@ -29,7 +30,7 @@ extension TilesOutput: OutputEncoder {
         var level = image.isInMemory ? image : try image.inMemory()
         for (index, size) in pyramid.levels.enumerated() {
             // Each from the one before: the whole picture is read once.
-            if index > 0 { level = try level.halved(to: size.size) }
+            if index > 0 { level = try level.scaled(to: size.size) }
             for tile in size.tiles { try archive.add(tile.name, bytes(of: tile, in: level, pyramid)) }
         }
         try archive.finish()
@@ -48,17 +49,6 @@ extension TilesOutput: OutputEncoder {
         let info = PictureInfo(size: PixelSize(picture.width, picture.height), hasAlpha: picture.hasAlpha)
         try tileEncoder.saveByLibvips(picture, as: info, to: target, strip: true)
         return target.bytes
-    }
-}
-
-extension Image {
-    /// Half as wide and high, rounded up; in memory.
-    fileprivate func halved(to size: PixelSize) throws -> Image {
-        guard hasAlpha else { return try resize(width: size.width, height: size.height).inMemory() }
-        let format = format
-        return try premultiply().resize(width: size.width, height: size.height).unpremultiply(maximumAlpha: 255).cast(
-            format
-        ).inMemory()
     }
 }
 

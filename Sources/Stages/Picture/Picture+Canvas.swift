@@ -1,7 +1,7 @@
 // Where pixels are: cut, placed, repeated, joined and scaled.
 package import Kernels
 package import Pipeline
-import Vips
+package import Vips
 
 extension Picture {
     /// A part of the picture; itself if that is all of it.
@@ -109,8 +109,13 @@ extension Picture {
 }
 
 extension Image {
+    /// Scales so that the longer side has this many pixels.
+    package func scaled(toFit side: Int) throws -> Image {
+        try scaled(to: ScalingMode.aspectFit.size(of: PixelSize(width, height), in: PixelSize(side, side)))
+    }
+
     /// Scales to a size in pixels.
-    func scaled(to size: PixelSize, kernel: ScalingKernel = .lanczos3) throws -> Image {
+    package func scaled(to size: PixelSize, kernel: ScalingKernel = .lanczos3) throws -> Image {
         guard width != size.width || height != size.height else { return self }
         return try resampled(
             to: ResamplingTarget(width: size.width, height: size.height, kernel: kernel))

@@ -137,7 +137,7 @@ final class Daemon: DaemonControl {
         return (words + pauses).joined(separator: ", ")
     }
 
-    // MARK: - What others ask for
+    // MARK: - Requests
 
     func status() -> StatusDocument {
         let (isReady, reload) = state.withLock { ($0.isReady, $0.reload) }

@@ -75,7 +75,7 @@ const words = [report.pipelines.map(visible).join(', '), report.started && 'begu
 find('about').textContent = words.filter(Boolean).join(' · ') + (report.unreadable ? ` · ${report.unreadable} entries could not be read` : '');
 const states = tally(rows, row => row.status);
 const finished = rows.filter(row => row.status === 'done');
-// What earlier runs made is there too.
+// Renditions of earlier runs are there too.
 const standing = rows.filter(row => row.status === 'done' || row.status === 'skipped');
 // The page of a large batch has only some of its sources.
 const totals = report.totals;

@@ -32,7 +32,10 @@ import Testing
             ([(258, [16, 16, 16]), (339, [3, 3, 3])], "a TIFF of floating point of 16 bits"),
             ([(258, [16]), (339, [1])], nil), ([(258, [32]), (339, [3])], nil),
             ([(258, [8]), (259, [6])], "a TIFF with JPEG of the old kind inside"), ([(284, [2])], nil),
-            ([(284, [2]), (324, [8])], "a TIFF whose tiles hold one color each"), ([(259, [])], nil),
+            (
+                [(284, [2]), (324, [8])],
+                "a TIFF whose tiles hold one color each; save it in strips, or with all colors of a pixel in one tile"
+            ), ([(259, [])], nil),
         ] as [([(Int, [Int])], String?)])
     func `TIFF of 12 bits, of half floats, with old JPEG inside, or with tiles of one color each`(
         order: ByteOrder, kind: ([(Int, [Int])], String?)
@@ -50,7 +53,7 @@ import Testing
         #expect(unsupported(.avif, in: ByteSource(HEIFBuilder().file())) == nil)
         #expect(
             unsupported(.avif, in: ByteSource(turned.file()))
-                == "a picture that its container turns or crops")
+                == "a picture that its container turns, mirrors or crops")
         let sequence =
             HEIFBuilder.box("ftyp", Array("avis".utf8) + [0, 0, 0, 0]) + HEIFBuilder.box("moov", [0, 0, 0, 0])
         #expect(unsupported(.avif, in: ByteSource(sequence)) == "a sequence of pictures")

@@ -50,6 +50,6 @@ enum HEIFStructure: FileStructure {
     static func unsupportedFeature(in source: ByteSource) -> String? {
         if hasHiddenFrames(source) { return "a sequence of pictures" }
         return (try? HEIFItems.turnsOrCrops(in: source)) == true
-            ? "a picture that its container turns or crops" : nil
+            ? "a picture that its container turns, mirrors or crops" : nil
     }
 }

@@ -18,7 +18,8 @@ extension TIFFPages {
         if bits == 16, try first(.sampleFormat) == floatingPoint { return "a TIFF of floating point of 16 bits" }
         // JPEG inside says by itself how many bits it has.
         if fields[.tileOffsets] != nil, try first(.planarConfiguration) == 2 {
-            return "a TIFF whose tiles hold one color each"
+            return
+                "a TIFF whose tiles hold one color each; save it in strips, or with all colors of a pixel in one tile"
         }
         return nil
     }

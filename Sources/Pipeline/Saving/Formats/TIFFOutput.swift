@@ -43,6 +43,11 @@ package struct TIFFOutput: OutputFormatDeclaration {
     /// JPEG inside of TIFF has what JPEG has.
     package var holdsAlpha: Bool { compression != .jpeg }
     package func depth(of drawn: BitDepth) -> BitDepth { compression == .jpeg ? .eight : drawn }
+    package func refusal(of size: PixelSize) -> String? {
+        guard compression == .jpeg, tile == nil, size.width > JPEGOutput.longestSide else { return nil }
+        return
+            "would be \(size) pixels; tiff with 'compression: jpeg' holds up to \(JPEGOutput.longestSide) across; add 'tile: \(Self.usualTile)'"
+    }
     /// Two rows of tiles of each size of a pyramid, and the smaller sizes as they will be written.
     package func memory(saving picture: PictureInfo) -> Int {
         guard let tile else { return 0 }

@@ -12,6 +12,17 @@ package struct TilesOutput: OutputFormatDeclaration {
     /// The format of a tile.
     package enum TileFormat: String, ParameterWord {
         case jpeg, png, webp
+
+        fileprivate var declaration: any OutputFormatDeclaration {
+            switch self {
+            case .jpeg: Parameters.usual(JPEGOutput.self)
+            case .png: Parameters.usual(PNGOutput.self)
+            case .webp: Parameters.usual(WebPOutput.self)
+            }
+        }
+
+        /// The endings of tiles' names.
+        static let extensions = Set(allCases.map { type(of: $0.declaration).fileExtension })
     }
 
     /// How the tiles are kept together.
@@ -60,11 +71,8 @@ package struct TilesOutput: OutputFormatDeclaration {
 
     /// How a tile is saved.
     package var tile: any OutputFormatDeclaration {
-        switch tileFormat {
-        case .jpeg: Parameters.usual(JPEGOutput.self).rated(quality)
-        case .png: Parameters.usual(PNGOutput.self)
-        case .webp: Parameters.usual(WebPOutput.self).rated(quality)
-        }
+        let declaration = tileFormat.declaration
+        return (declaration as? any RatedOutput)?.rated(quality) ?? declaration
     }
 
     package func pyramid(of size: PixelSize) -> TilePyramid {
@@ -92,10 +100,10 @@ package struct TilesOutput: OutputFormatDeclaration {
     package var holdsAlpha: Bool { tile.holdsAlpha }
     package func depth(of drawn: BitDepth) -> BitDepth { .eight }
     package func takesWhole(_ picture: PictureInfo) -> Bool { true }
-    /// Each next size with what it is made of, and a tile as it is saved.
+    /// Each next size, which has a quarter of the pixels, while it is made; and a tile as it is saved.
     package func memory(saving picture: PictureInfo) -> Int {
         let area = PixelSize(side + 2 * overlap, side + 2 * overlap)
-        return saturating(picture.bytes, tile.memory(saving: picture.resized(to: area)) + (32 << 20))
+        return saturating(picture.bytes / 2, tile.memory(saving: picture.resized(to: area)))
     }
     package var secondsPerMegapixel: Double { 2 * tile.secondsPerMegapixel }
 

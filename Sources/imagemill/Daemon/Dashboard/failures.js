@@ -208,7 +208,7 @@ async function askForPreviews() {
 
 const latestOf = groups => groups.map(group => group.latest || "").sort().at(-1) || "";
 
-// What became of several sources that were moved back.
+// The outcome of several sources that were moved back.
 function sinceThen(answer, groups) {
   const failed = groups.reduce((sum, group) => sum + group.count, 0);
   if (!failed || latestOf(groups) === answer.before) return "";

@@ -30,7 +30,7 @@ $("more-events").addEventListener("click", () => {
   $("events").focus();
 });
 
-// What hooks did not hear of in the last 24 hours, and never will.
+// The events that hooks did not hear of in the last 24 hours, and never will.
 function showHooks(hooks) {
   $("hooks-section").hidden = hooks.lost === 0;
   set($("hooks-title"), "Lost events of hooks: " + number(hooks.lost) + " in the last 24 hours");

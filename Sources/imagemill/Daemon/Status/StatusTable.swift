@@ -24,7 +24,7 @@ struct StatusTable {
         return parts.flatMap(\.self).joined(separator: "\n") + "\n"
     }
 
-    // MARK: - What is wrong
+    // MARK: - Trouble
 
     private var verdict: String {
         // Before its folders are made, nothing of an inbox can have failed.

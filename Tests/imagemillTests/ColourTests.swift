@@ -117,6 +117,25 @@ import Vips
         #expect(try await worst(runner, "lab", against: grays) <= (space == .labq ? 2 : 1))
     }
 
+    @Test(arguments: [8, 16], ["resize: { width: 9 }", "rotate: { angle: 90 }", "crop: { width: 5, height: 5 }"])
+    func `a profile in a Lab picture changes nothing: Lab says which colors it has`(bits: Int, stage: String)
+        async throws
+    {
+        let runner = try CommandRunner()
+        let pixel = [178, 20, 236].map { bits == 16 ? $0 << 8 : $0 }
+        // LittleCMS's identity of Lab.
+        let profile = try [UInt8](
+            Data(contentsOf: URL(fileURLWithPath: Checkout.path + "/Tests/Fixtures/pictures/lab-identity.icc")))
+        for (name, profile) in [("none", []), ("own", profile)] {
+            try runner.folder.write(
+                SmallTIFF.file(pixel: pixel, bits: bits, photometric: 8, profile: profile), to: "in/\(name).tif")
+        }
+        let result = try await runner.render(stages: "[ { \(stage) } ]", save: "{ format: png }")
+        #expect(result.exit == 0, "\(result.errors)")
+        #expect(try runner.report()["own.tif"]?.warnings.isEmpty == true)
+        #expect(try runner.bytes("out/own.png") == runner.bytes("out/none.png"))
+    }
+
     @Test
     func `the alpha of a Lab picture stays what it is`() async throws {
         let runner = try CommandRunner()

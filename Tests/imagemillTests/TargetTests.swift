@@ -74,7 +74,7 @@ import Vips
         ("{ format: webp, lossless: true, max-bytes: 9K }", "'max-bytes' has no meaning with 'lossless: true'"),
         ("{ format: jpeg, min-quality: 20 }", "'min-quality' needs 'max-bytes', or 'quality' with an 'ssim'"),
         ("{ format: jpeg, quality: 40, min-quality: 50, max-bytes: 9K }", "'min-quality' is higher than 'quality'"),
-        ("{ format: jxl, quality: { ssim: 0.9 } }", "an 'ssim' needs a format that is read again"),
+        ("{ format: jxl, quality: { ssim: 0.9 } }", "'quality' expects a whole number from 1 to 100, found"),
         ("{ format: jpeg, quality: { ssim: 2 } }", "'ssim' expects a number from 0.5 to 0.999, found 2"),
         ("{ format: jpeg, quality: { similarity: 0.9 } }", "unknown key 'similarity'"),
     ])

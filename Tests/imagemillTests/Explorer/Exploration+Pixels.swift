@@ -152,7 +152,7 @@ extension Exploration {
             else { continue }
             if save.losesNothing { return 0 }
             let place = source.frames == 1 && !source.isVector ? "in/t" : "in/s"
-            // What is kept of the source's metadata leaves other bytes for its pixels, and so another quality.
+            // The source's metadata, where it is kept, leaves other bytes for the pixels, and so another quality.
             let isSearched = save["max-bytes"] != nil
             var losses: [Double] = []
             for place in Set(isSearched ? [place, "in/s"] : [place]).sorted() {

@@ -260,9 +260,7 @@ struct PipelineGroup: ParameterGroup {
     /// The renditions with their templates filled in.
     var namedRenditions: [Rendition] {
         renditions.renditions.map {
-            var rendition = $0
-            rendition.file = rendition.file ?? .usual(single: renditions.count == 1, widths: rendition.width != nil)
-            return rendition
+            $0.named(by: .usual(single: renditions.count == 1, widths: $0.width != nil))
         }
     }
 

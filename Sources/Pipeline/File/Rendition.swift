@@ -1,16 +1,17 @@
 // One named output of a pipeline.
 
-/// One named output of a pipeline: further stages, then how to save.
-package struct Rendition: Sendable {
+/// One named output of a pipeline: further stages, then how to save. A class, since each plan of each source has it: a
+/// copy would be thirty references that are counted.
+package final class Rendition: Sendable {
     package let name: String
     package let scales: [Int]
     package let stages: [StageUse]
     /// The condition that a source must meet; nil if the rendition is made of all sources.
     package let condition: Condition?
     /// With `format: same`, what `saved(as:)` replaces.
-    package internal(set) var save: SaveSettings
+    package let save: SaveSettings
     /// nil until the file is known to have one rendition or several.
-    package internal(set) var file: NameTemplate?
+    package let file: NameTemplate?
     package let layout: Layout
     /// The one of its `widths` that it has; nil if it has no `widths`.
     package let width: Int?
@@ -25,7 +26,33 @@ package struct Rendition: Sendable {
     /// `when`.
     package let canonical: String
     /// The same of `save` alone.
-    var canonicalSave: String
+    let canonicalSave: String
+
+    /// - Parameters:
+    ///   - part: its width and format, of those that the entry has.
+    ///   - isWhole: whether everything in the entry was understood.
+    init(_ name: String, _ group: RenditionGroup, _ part: RenditionExpansion.Part, at position: Position, isWhole: Bool)
+    {
+        (self.name, self.position, self.isWhole) = (name, position, isWhole)
+        (scales, condition, file, layout) = (group.scales.scales, group.condition, group.file, group.layout)
+        hasKnownName = group.hasKnownName
+        stages = group.stages.uses + part.resize
+        (save, sameFormat, width) = (part.way.settings, part.way.sameFormat, part.width)
+        canonical = part.node.canonical(without: ["file", "scale", "when"])
+        canonicalSave = part.way.node.canonical
+    }
+
+    /// The same with other settings; nil for its own.
+    private init(_ other: Rendition, save: SaveSettings? = nil, canonicalSave: String? = nil, file: NameTemplate? = nil)
+    {
+        (name, position, isWhole) = (other.name, other.position, other.isWhole)
+        (scales, condition, layout) = (other.scales, other.condition, other.layout)
+        (hasKnownName, stages) = (other.hasKnownName, other.stages)
+        (sameFormat, width, canonical) = (other.sameFormat, other.width, other.canonical)
+        self.save = save ?? other.save
+        self.canonicalSave = canonicalSave ?? other.canonicalSave
+        self.file = file ?? other.file
+    }
 
     /// The texts that its metadata and its file state.
     var savedTexts: [TextTemplate] { (sameFormat.values.first?.settings ?? save).texts }
@@ -36,10 +63,16 @@ package struct Rendition: Sendable {
     /// The rendition of one source, whose format is known: a `format: same` becomes that format.
     func saved(as source: SourceFacts) -> Rendition {
         guard let way = sameFormat[OutputFormat(sameAs: source)] else { return self }
-        var rendition = self
-        (rendition.save, rendition.canonicalSave) = (way.settings, way.node.canonical)
-        return rendition
+        return Rendition(self, save: way.settings, canonicalSave: way.node.canonical)
     }
+
+    /// The rendition with its fields filled in that decide how it is saved.
+    func filled(_ fields: TextFields, on size: PixelSize) -> Rendition {
+        save.encoding.texts.isEmpty ? self : Rendition(self, save: save.filled(fields, on: size))
+    }
+
+    /// The rendition with a template for its name, if it has none.
+    func named(by usual: NameTemplate) -> Rendition { file == nil ? Rendition(self, file: usual) : self }
 
     /// The formats that it may be saved in, of those that need an encoder of their own, for sources of some formats.
     package func separatelyEncodedFormats(of sources: [SourceFormat]) -> [OutputFormat] {
@@ -235,13 +268,7 @@ struct RenditionMap: ParameterValue {
         }
         let isWhole = log.problems.count == problemsBefore
         return RenditionExpansion(group, at: entry.keyPosition, of: entry.value).parts(&log).map { part in
-            Rendition(
-                name: name, scales: group.scales.scales, stages: group.stages.uses + part.resize,
-                condition: group.condition, save: part.way.settings, file: group.file,
-                layout: group.layout, width: part.width, sameFormat: part.way.sameFormat, position: entry.keyPosition,
-                isWhole: isWhole, hasKnownName: group.hasKnownName,
-                canonical: part.node.canonical(without: ["file", "scale", "when"]),
-                canonicalSave: part.way.node.canonical)
+            Rendition(name, group, part, at: entry.keyPosition, isWhole: isWhole)
         }
     }
 }

@@ -58,7 +58,7 @@ package struct CostModel {
     /// Bytes of the rows that libvips buffers before encoding, unless the encoder takes all of them at once.
     private var writtenRows: Int {
         renditions.map {
-            $0.rendition.save.takesWhole($0.output) ? 0 : Self.rows(512, of: $0.output)
+            $0.rendition.save.takesWhole($0.output) ? 0 : Self.rows(512, of: $0.output, atMost: 1)
         }.max() ?? 0
     }
 

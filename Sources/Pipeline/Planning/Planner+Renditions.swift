@@ -10,11 +10,10 @@ extension Planner {
         let (output, background) = try saved(steps.last?.output ?? start, rendition)
         let fields = fields(rendition: rendition, scale: scale)
         let (statements, notes) = rendition.save.metadata.texts.filled(fields, on: output.size)
-        var rendition = rendition
-        rendition.save = rendition.save.filled(fields, on: output.size)
         let stages = places(rendition.stages, rendition: index).map { ($0.path, $0.use.canonical) }
         return RenditionPlan(
-            rendition: rendition, index: index, scale: scale, steps: steps, stages: stages, output: output,
+            rendition: rendition.filled(fields, on: output.size), index: index, scale: scale, steps: steps,
+            stages: stages, output: output,
             background: background, statements: statements, notes: notes)
     }
 

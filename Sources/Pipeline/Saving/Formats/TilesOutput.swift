@@ -102,7 +102,8 @@ package struct TilesOutput: OutputFormatDeclaration {
     package func takesWhole(_ picture: PictureInfo) -> Bool { true }
     /// Each next size, which has a quarter of the pixels, while it is made; and a tile as it is saved.
     package func memory(saving picture: PictureInfo) -> Int {
-        let area = PixelSize(side + 2 * overlap, side + 2 * overlap)
+        let (longest, size) = (side + 2 * overlap, picture.size)
+        let area = PixelSize(min(longest, size.width), min(longest, size.height))
         return saturating(picture.bytes / 2, tile.memory(saving: picture.resized(to: area)))
     }
     package var secondsPerMegapixel: Double { 2 * tile.secondsPerMegapixel }

@@ -21,13 +21,10 @@ package struct Omission: Hashable, Sendable {
 }
 
 extension PipelineFile {
-    /// Whether some part of it does not apply to every source.
-    package var hasConditions: Bool { !conditions.isEmpty }
     /// Whether the pixels of a rendition may depend on the source's name.
     package var stagesNeedName: Bool { uses.compactMap(\.condition).contains(where: \.needsName) }
 
     private var uses: [StageUse] { stages + renditions.flatMap(\.stages) }
-    private var conditions: [Condition] { (renditions.map(\.condition) + uses.map(\.condition)).compactMap(\.self) }
 
     /// The parts that do not apply to a source, and why.
     /// - Returns: nil if only the pixels could say it.

@@ -7,7 +7,7 @@ package enum Tolerance: String, ParameterWord {
 }
 
 /// The pipeline that the user wrote: a pure function from a source to renditions. It never changes after reading.
-package struct PipelineFile: Sendable {
+package final class PipelineFile: Sendable {
     /// The file's name without directory and extension; it names the pipeline in reports.
     package let name: String
     /// The text as read, so that a worker can read it too.
@@ -41,6 +41,14 @@ package struct PipelineFile: Sendable {
     package let canonical: String
     /// The same of all that counts for every rendition.
     package let sharedCanonical: String
+    /// The texts that stages draw and metadata state.
+    package let texts: [TextTemplate]
+    /// Texts say something of the source that is in its metadata.
+    package let wantsWords: Bool
+    /// Some part of it does not apply to every source.
+    package let hasConditions: Bool
+    /// Some stage must see the picture before all sizes are known.
+    let hasMeasurements: Bool
 
     /// Reads a pipeline.
     /// - Parameters:
@@ -91,6 +99,11 @@ package struct PipelineFile: Sendable {
         canonical = written?.canonical ?? ""
         sharedCanonical =
             root?.canonical(without: ["renditions", "documents", "limits", "policy", "require", "parameters"]) ?? ""
+        let uses = stages + renditions.flatMap(\.stages)
+        texts = uses.flatMap { $0.stage.texts } + renditions.flatMap(\.savedTexts)
+        wantsWords = (texts + documents.flatMap(\.texts)).contains(where: \.needsMetadata)
+        hasConditions = renditions.contains { $0.condition != nil } || uses.contains { $0.condition != nil }
+        hasMeasurements = uses.contains { $0.stage.needsMeasurement }
     }
 
     /// The file with the values of its parameters in place.
@@ -131,12 +144,6 @@ package struct PipelineFile: Sendable {
     package var makesThumbnails: Bool { renditions.contains { $0.layout == .freedesktop } }
     /// Some stage needs fonts.
     package var drawsText: Bool { (stages + renditions.flatMap(\.stages)).contains { $0.stage.drawsText } }
-    /// The texts that stages draw and metadata state.
-    package var texts: [TextTemplate] {
-        (stages + renditions.flatMap(\.stages)).flatMap { $0.stage.texts } + renditions.flatMap(\.savedTexts)
-    }
-    /// Texts say something of the source that is in its metadata.
-    package var wantsWords: Bool { (texts + documents.flatMap(\.texts)).contains(where: \.needsMetadata) }
     /// Names are known only when their files are.
     package var namesByContents: Bool { renditions.contains { $0.template.needsContents } }
 

@@ -45,6 +45,7 @@ package struct Planner: Sendable {
 
     /// Some stage must see the picture before all sizes are known.
     package var needsMeasurement: Bool {
+        guard pipeline.hasMeasurements else { return false }
         let own = renditions.flatMap { places($0.value.stages, rendition: $0.index) }
         return !renditions.isEmpty
             && (places(pipeline.stages, rendition: nil) + own).contains { $0.use.stage.needsMeasurement }

@@ -24,10 +24,10 @@ import Testing
             try database.execute(
                 sql: """
                     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-                    INSERT INTO jobs (id, inbox, path, is_set, device, inode, bytes, modified, keeps_original,
-                        deletes_original, state, attempts, ends, not_before, recipe, offered, changed)
-                    SELECT printf('%012x-0000-%012x', i, i), 'in', CAST('folder/picture-' || i || '.jpg' AS BLOB), 0, 1, i, 2, 3, 0,
-                        0, iif(i % 100 = 0, 'failed', 'done'), 1, 0, 0, '0123456789abcdef0123456789abcdef', i, i FROM n
+                    INSERT INTO jobs (id, inbox, path, is_set, device, inode, bytes, modified, originals,
+                        state, attempts, ends, not_before, recipe, offered, changed)
+                    SELECT printf('%012x-0000-%012x', i, i), 'in', CAST('folder/picture-' || i || '.jpg' AS BLOB), 0, 1, i, 2, 3, 'move',
+                        iif(i % 100 = 0, 'failed', 'done'), 1, 0, 0, '0123456789abcdef0123456789abcdef', i, i FROM n
                     """, arguments: [1_000_000 / scale])
             try database.execute(
                 sql: """

@@ -47,21 +47,28 @@ import Testing
 
     // MARK: - What is on the disk
 
-    @Test func `the table of jobs takes every state that a job can have, and no other`() throws {
+    @Test
+    func `the table of jobs takes every state and every policy for its original that a job can have, and no other`()
+        throws
+    {
         _ = try open()
         let queue = try DatabaseQueue(path: file)
         try queue.write { database in
             try database.execute(sql: "PRAGMA ignore_check_constraints = OFF")
-            func insert(_ state: String) throws {
+            func insert(_ state: String, _ originals: String) throws {
                 let sql = """
-                    INSERT INTO jobs (id, inbox, path, is_set, device, inode, bytes, modified, keeps_original,
-                        deletes_original, state, attempts, ends, not_before, recipe, offered, changed)
-                    VALUES (?, 'in', ?, 0, 1, 1, 1, 1, 0, 0, ?, 0, 0, 0, '', 0, 0)
+                    INSERT INTO jobs (id, inbox, path, is_set, device, inode, bytes, modified, originals,
+                        state, attempts, ends, not_before, recipe, offered, changed)
+                    VALUES (?, 'in', ?, 0, 1, 1, 1, 1, ?, ?, 0, 0, 0, '', 0, 0)
                     """
-                try database.execute(sql: sql, arguments: [state, state, state])
+                let id = state + originals
+                try database.execute(sql: sql, arguments: [id, id, originals, state])
             }
-            for state in JobState.allCases { try insert(state.rawValue) }
-            #expect(throws: DatabaseError.self) { try insert("lost") }
+            for state in JobState.allCases {
+                for policy in OriginalPolicy.allCases { try insert(state.rawValue, policy.rawValue) }
+            }
+            #expect(throws: DatabaseError.self) { try insert("lost", "move") }
+            #expect(throws: DatabaseError.self) { try insert("done", "lose") }
         }
     }
 
@@ -73,7 +80,7 @@ import Testing
                 try String.fetchOne(database, sql: "PRAGMA \($0)")
             }
         }
-        #expect(settings == ["2", "wal", "2", "4"])
+        #expect(settings == ["2", "wal", "2", "5"])
     }
 
     @Test func `copies of the files that are made while the ledger is open have all that was recorded`() throws {

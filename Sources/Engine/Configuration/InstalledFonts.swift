@@ -7,24 +7,24 @@ enum InstalledFonts {
     /// The digest of the names, sizes and times of all files. Their contents are hundreds of megabytes on some systems.
     static func digest() -> String {
         let digest = Digest()
-        for folder in FontFolders.all where folder != FontFolders.cache { add(BytePath(folder), to: digest) }
+        for folder in FontFolders.all where folder != FontFolders.cache {
+            for file in files(below: BytePath(folder)) { digest.update(file) }
+        }
         return digest.finish()
     }
 
-    /// Leaves out files that cannot be read: workers cannot read them either.
-    private static func add(_ path: BytePath, to digest: Digest) {
-        guard let folder = try? Directory(path) else { return }
-        for name in (try? folder.names())?.sorted(by: { $0.lexicographicallyPrecedes($1) }) ?? [] {
-            let entry = BytePath(name)
-            guard let status = (try? folder.status(entry, followLinks: true)) ?? nil else { continue }
-            let file = path.appending(entry)
-            if status.kind == .directory {
-                // A link to a folder may lead back here.
-                let isLink = ((try? folder.status(entry)) ?? nil)?.kind != .directory
-                if !isLink { add(file, to: digest) }
-            } else {
-                digest.update(file.bytes + [0] + Array("\(status.bytes) \(status.modified)\n".utf8))
+    /// A line for each file, in a fixed order. Leaves out files that cannot be read: workers cannot read them either.
+    private static func files(below path: BytePath) -> [[UInt8]] {
+        var files: [[UInt8]] = []
+        _ = try? Directory(path).walk((), trouble: { _, _ throws(SystemError) in }) { entry throws(SystemError) in
+            if entry.status.kind == .directory { return .into(()) }
+            // A link to a folder may lead back here.
+            if let status = try entry.folder.status(entry.name, followLinks: true), status.kind != .directory {
+                let values = "\(status.bytes) \(status.modified)\n"
+                files.append(path.appending(entry.path).bytes + [0] + Array(values.utf8))
             }
+            return .past
         }
+        return files.sorted { $0.lexicographicallyPrecedes($1) }
     }
 }

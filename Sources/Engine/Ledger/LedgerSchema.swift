@@ -5,9 +5,9 @@ import Pipeline
 
 enum LedgerSchema {
     /// The number of the present layout in the file's header. Rises with each migration.
-    static let version = 4
+    static let version = 5
     /// The layouts that are brought to the present one.
-    static let released = 4...version
+    static let released = 5...version
 
     /// The condition of every query over open jobs: SQLite uses a partial index only if the query repeats its words.
     static let isOpen = "state NOT IN ('done', 'failed')"
@@ -33,8 +33,7 @@ enum LedgerSchema {
             inode INTEGER NOT NULL,
             bytes INTEGER NOT NULL,
             modified INTEGER NOT NULL,
-            keeps_original INTEGER NOT NULL CHECK (keeps_original IN (0, 1)),
-            deletes_original INTEGER NOT NULL CHECK (deletes_original IN (0, 1)),
+            originals TEXT NOT NULL CHECK (originals IN ('move', 'keep', 'delete')),
             state TEXT NOT NULL
                 CHECK (state IN ('offered', 'running', 'waiting', 'published', 'rejected', 'done', 'failed')),
             attempts INTEGER NOT NULL CHECK (attempts >= 0),
@@ -85,7 +84,7 @@ enum LedgerSchema {
             action TEXT, count INTEGER NOT NULL, reason TEXT NOT NULL);
         CREATE TABLE clock (time INTEGER NOT NULL, wall INTEGER NOT NULL, uptime INTEGER NOT NULL);
         CREATE TABLE identity (text TEXT NOT NULL);
-        PRAGMA user_version = 4;
+        PRAGMA user_version = 5;
         """
 }
 

@@ -160,16 +160,16 @@ extension Database {
 extension JobRecord {
     /// - Returns: nil for a row that this program did not write.
     fileprivate init?(_ row: Row) {
-        guard let id = JobID(Array((row["id"] as String).utf8)), let state = JobState(rawValue: row["state"]) else {
-            return nil
-        }
+        guard let id = JobID(Array((row["id"] as String).utf8)), let state = JobState(rawValue: row["state"]),
+            let originals = OriginalPolicy(rawValue: row["originals"])
+        else { return nil }
         let progress = JobProgress(
             state, attempts: row["attempts"], ends: row["ends"], notBefore: row["not_before"], failure: Failure(row))
         let job = Job(
             id: id, inbox: row["inbox"], path: BytePath(blob: row["path"]), isSet: row["is_set"],
             observed: FileVersion(row),
-            originals: row["keeps_original"] ? .keep : row["deletes_original"] ? .delete : .move, progress: progress,
-            recipe: row["recipe"], report: (row["document"] as Data?).map { [UInt8]($0) }, offered: row["offered"],
+            originals: originals, progress: progress, recipe: row["recipe"],
+            report: (row["document"] as Data?).map { [UInt8]($0) }, offered: row["offered"],
             changed: row["changed"])
         self.init(job: job, number: row["number"], hold: Hold(row))
     }

@@ -96,32 +96,26 @@ extension Outbox {
         let isRecorded = origin.map { recorded?.contents?.contains($0.content) ?? false } ?? true
         guard let source = isRecorded ? recorded?.source ?? origin?.source : origin?.source else { return nil }
         // Something else may have been put into it, or in its place.
-        guard let count = try tiles(in: folder.folder(name), below: BytePath([])), count > 0 || origin != nil else {
+        guard let count = try tiles(in: folder.folder(name)), count > 0 || origin != nil else {
             return origin == nil ? nil : (.changed, origin?.content)
         }
         return (.source(source), origin?.content ?? recorded?.contents?.first)
     }
 
     /// How many tiles, and descriptions of them, are in a folder and below; nil if there is something else.
-    private func tiles(in folder: Directory, below path: BytePath) throws(SystemError) -> Int? {
+    private func tiles(in folder: Directory) throws(SystemError) -> Int? {
         var count = 0
-        for name in try folder.names().map({ BytePath($0) }) {
-            let path = path.appending(name)
-            switch try folder.status(name)?.kind {
-            case .directory:
-                guard path.components.count < TilePyramid.deepest,
-                    let found = try tiles(in: folder.folder(name), below: path)
-                else { return nil }
-                count += found
+        let hasNothingElse = try folder.walk(()) { entry in
+            switch entry.status.kind {
+            case .directory: return entry.path.components.count < TilePyramid.deepest ? .into(()) : .end
             case .regular:
-                guard TilePyramid.isName(path.text) else { return nil }
+                guard TilePyramid.isName(entry.path.text) else { return .end }
                 count += 1
-            // Gone since it was listed.
-            case nil: break
-            case .link, .other: return nil
+                return .past
+            case .link, .other: return .end
             }
         }
-        return count
+        return hasNothingElse ? count : nil
     }
 
     /// - Returns: nil if it may not be read, or is gone by now.

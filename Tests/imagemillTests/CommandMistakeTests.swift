@@ -90,8 +90,8 @@ import Testing
             "run --resize % in -o out", 64,
             "imagemill: --resize: expected a size such as 800x600, 800x, x600, 800 or 50%"
         ),
-        ("run --quality 0 in -o out", 64, "imagemill: 'quality' expects a whole number from 1 to 100, found 0\n"),
-        ("run --quality 101 in -o out", 64, "imagemill: 'quality' expects a whole number from 1 to 100, found 101\n"),
+        ("run --quality 0 in -o out", 64, "imagemill: --quality expects a whole number from 1 to 100, found 0\n"),
+        ("run --quality 101 in -o out", 64, "imagemill: --quality expects a whole number from 1 to 100, found 101\n"),
         ("run --quality 82% in -o out", 64, "Help:  --quality <quality>  How good the result is, 1 to 100."),
         (
             "run --format png --quality 80 in -o out", 64,

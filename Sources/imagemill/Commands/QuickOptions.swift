@@ -89,13 +89,20 @@ struct QuickOptions: ParsableArguments {
         do {
             return try LoadedPipeline(path: "options", text: text)
         } catch let diagnostics as Diagnostics {
-            for item in diagnostics.items { printError("imagemill: \(option(at: item.position))\(item.message)") }
+            for item in diagnostics.items { printError("imagemill: " + words(of: item)) }
             throw ExitStatus.usage
         }
     }
 
-    /// `--resize: `, for the option whose stage is in a line of the text; empty for `save`, whose keys are named like the
-    /// options.
+    /// A mistake in the words of the options: the keys of `save` are named like theirs.
+    private func words(of mistake: Diagnostic) -> String {
+        guard let key = ["quality", "metadata", "format"].first(where: { mistake.message.hasPrefix("'\($0)'") }) else {
+            return option(at: mistake.position) + mistake.message
+        }
+        return "--" + key + mistake.message.dropFirst(key.count + 2)
+    }
+
+    /// `--resize: `, for the option whose stage is in a line of the text.
     private func option(at position: Position) -> String {
         let lines = text.split(separator: "\n")
         guard lines.indices.contains(position.line - 1) else { return "" }

@@ -2,7 +2,6 @@
 import Glibc
 import Messages
 import Pipeline
-import Stages
 import Vips
 
 extension PictureLook {
@@ -14,10 +13,8 @@ extension PictureLook {
         let still =
             picture.pageHeight < picture.height
             ? try picture.extractArea(left: 0, top: 0, width: picture.width, height: picture.pageHeight) : picture
-        let isLarge = max(still.width, still.height) > Self.longestSide
-        let small = isLarge ? try still.scaled(toFit: Self.longestSide) : still
-        let pixels = try Pixels(
-            small.has("icc-profile-data") ? small.iccTransform(to: .srgb) : small.colourspace(.srgb))
+        let small = try still.thumbnail(side: Self.longestSide)
+        let pixels = try Pixels(small)
         self.init(
             color: wanted.contains(.color) ? pixels.mainColor : nil,
             thumbHash: wanted.contains(.thumbhash) ? ThumbHash(pixels).bytes : nil)

@@ -9,9 +9,15 @@ extension Renderer {
     func render(
         _ rendition: RenditionPlan, at index: Int, _ starts: Starts, to output: OpenFile
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
+        // One after the other: turned pictures of all renditions would be held beside those that they are made of.
+        let given = starts.frames[index]
+        let isTurnedLate = plan.load.beginning == .scaled(turnedLate: true) && given.pictures.count == 1
+        let start =
+            isTurnedLate
+            ? try given.map { $0.with(try $0.image.turned(orientation: plan.source.orientation)) } : given
         let drawings = DrawnParts()
         let drawn = try run(
-            rendition.steps, on: starts.frames[index], context, resized: plan.beginsResized(rendition: index),
+            rendition.steps, on: start, context, resized: plan.beginsResized(rendition: index),
             drawn: rendition.gainMap == nil ? nil : drawings)
         let watch = AlphaWatch()
         var frames = try asSaved(drawn, rendition, watch)

@@ -72,7 +72,7 @@ extension Renderer {
 
     /// The picture at the size that each rendition's first stage scales to, while its rows pass once. That stage finds
     /// nothing left to scale.
-    /// - Parameter isTurned: whether the picture is upright already; otherwise what it is scaled to is turned.
+    /// - Parameter isTurned: whether the picture is upright already; otherwise each is turned when it is rendered.
     private func scaledAtOnce(_ picture: Picture, _ timing: FrameTiming, isTurned: Bool) throws -> [Frames] {
         let swapsSides = !isTurned && plan.source.orientation >= 5
         let targets = try zip(plan.renditions, plan.load.shrinks).map { rendition, shrink in
@@ -95,9 +95,7 @@ extension Renderer {
         { image in
             let scaled = picture.with(image)
             if timing.frames > 1 { return try timing.frames(of: scaled) }
-            return Frames([
-                isTurned ? scaled : scaled.with(try scaled.image.turned(orientation: plan.source.orientation))
-            ])
+            return Frames([scaled])
         }
     }
 

@@ -15,6 +15,14 @@ extension Image {
             [("scale", .double(horizontal)), ("vscale", .double(vertical)), ("kernel", .string(kernel.rawValue))])
     }
 
+    /// Scales down to a square at most, in sRGB.
+    package func thumbnail(side: Int) throws(VipsError) -> Image {
+        let size: [(String, Argument)] = [("width", .int(side)), ("height", .int(side)), ("size", "down")]
+        // Without a profile, a conversion would round every number.
+        let profile: [(String, Argument)] = has("icc-profile-data") ? [("export_profile", "srgb")] : []
+        return try Operation("thumbnail_image", [("in", .image(self))] + size + profile).image()
+    }
+
     package func extractArea(left: Int, top: Int, width: Int, height: Int) throws(VipsError) -> Image {
         let area: [(String, Argument)] = [
             ("left", .int(left)), ("top", .int(top)), ("width", .int(width)), ("height", .int(height)),

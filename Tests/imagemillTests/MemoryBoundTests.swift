@@ -542,6 +542,20 @@ extension MemoryCase.SourceFile {
         try await expectBounds(runner)
     }
 
+    @Test func `several large renditions of a picture that is turned late need no more than predicted`() async throws {
+        let runner = try CommandRunner()
+        try await runner.save("in/a.jpg", as: "jpegsave_target") {
+            try Self.picture(width: 2400, height: 1800, PictureKind(), seed: 1)
+                .editingMetadata { $0.set("orientation", int: 6) }
+        }
+        let renditions = (0..<6).map {
+            "  r\($0): { stages: [ { resize: { width: \(1790 - $0) } } ], save: { format: jpeg } }\n"
+        }
+        try runner.folder.write("renditions:\n" + renditions.joined(), to: "p.yaml")
+        try await expectBounds(runner)
+        #expect(try await runner.size(of: "out/a-r0.jpg") == [1790, 2387])
+    }
+
     @Test
     func `a picture whose decoder holds more than that of the one before needs no more than predicted`() async throws {
         let runner = try CommandRunner()

@@ -78,6 +78,16 @@ import Vips
                     "'a' would be 65600×3 pixels; tiff with 'compression: jpeg' holds up to 65500 across; add 'tile: 256'"
                 ),
             "\(plan.output + plan.errors)")
+        // What is left of it when it was measured may fit.
+        try await runner.save("small/a.png", as: "pngsave_target") {
+            try TestPicture.make(width: 65_600, height: 12) { x, y in
+                Array(repeating: x < 40 && y > 2 && y < 9 ? 0 : 255, count: 3)
+            }
+        }
+        try runner.folder.write(
+            "renditions: { a: { stages: [ trim ], save: { format: tiff, compression: jpeg } } }\n", to: "p.yaml")
+        let trimmed = try await runner.run("run", "p.yaml", "small", "-o", "trimmed")
+        #expect(trimmed.exit == 0, "\(trimmed.errors)")
         try runner.folder.write(
             "renditions: { a: { save: { format: tiff, compression: jpeg, tile: 256 } } }\n", to: "p.yaml")
         #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)

@@ -77,7 +77,7 @@ void cresample_scale_rows(
 // Turns or mirrors a picture: the pixel (x, y) of the result is the one at `first` + x × across + y × down.
 // - first: inside of the picture, where the result's first pixel is.
 // - across, down: in bytes.
-// - pixel: bytes of one; 1 to 8.
+// - pixel: bytes of one.
 // - out: width × height pixels without gaps.
 void cresample_turn(
     const void *first, ptrdiff_t across, ptrdiff_t down, int pixel, int width, int height, void *out);

@@ -29,7 +29,7 @@ extension SourceFormat {
 
     /// The message and the advice if pictures of this format cannot be read.
     package var missingDecoder: String {
-        let remedy = declaration.decoderPackage.map { "the package \($0)" } ?? "a libvips that has its module for it"
+        let remedy = declaration.decoderPackage.map { "the package \($0)" } ?? "a libvips that can read it"
         return "libvips on this system cannot read \(rawValue); install \(remedy)"
     }
 }

@@ -32,7 +32,8 @@ extension Planner {
                 "'\(rendition.name)' would be \(drawn.size) pixels; \(format.rawValue) holds up to \(format.maximumSide) a side"
             throw PlanFailure(.tooLargeForFormat, stage: "save", message)
         }
-        if let refusal = rendition.save.encoding.refusal(of: drawn.size) {
+        // Until stages have measured the picture, its size is a bound.
+        if drawn.certainty == .exact, let refusal = rendition.save.encoding.refusal(of: drawn.size) {
             throw PlanFailure(.tooLargeForFormat, stage: "save", "'\(rendition.name)' \(refusal)")
         }
         if rendition.layout == .freedesktop, let most = Layout.longestSide(in: rendition.name), longest > most,

@@ -78,7 +78,7 @@ import Vips
                     "'a' would be 65600×3 pixels; tiff with 'compression: jpeg' holds up to 65500 across; add 'tile: 256'"
                 ),
             "\(plan.output + plan.errors)")
-        // What is left of it when it was measured may fit.
+        // A part that is found by a look at it may fit.
         try await runner.save("small/a.png", as: "pngsave_target") {
             try TestPicture.make(width: 65_600, height: 12) { x, y in
                 Array(repeating: x < 40 && y > 2 && y < 9 ? 0 : 255, count: 3)

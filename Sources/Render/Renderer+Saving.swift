@@ -11,9 +11,8 @@ extension Renderer {
     ) throws -> (size: RenderedSize, warnings: [Warning]) {
         // One after the other: turned pictures of all renditions would be held beside those that they are made of.
         let given = starts.frames[index]
-        let isTurnedLate = plan.load.beginning == .scaled(turnedLate: true) && given.pictures.count == 1
         let start =
-            isTurnedLate
+            plan.load.beginning == .scaled(turnedLate: true)
             ? try given.map { $0.with(try $0.image.turned(orientation: plan.source.orientation)) } : given
         let drawings = DrawnParts()
         let drawn = try run(

@@ -2,6 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
+import Vips
 
 @testable import System
 
@@ -174,6 +175,38 @@ import Testing
             // Made of the same pixels by the package thumbhash-python 1.0.1.
             #expect(sources[0].thumbhash == "XBcKNRZwd4GHd3d3eHd3eIBxCOeI")
             #expect(sources[2].thumbhash == "mViGE4hHxXfAh3jFwFf8g4B3iIiHiHg=")
+        }
+    }
+
+    @Test func `a look is that of the same picture in sRGB of 8 bits, whatever the colors and the depth are that stay`()
+        async throws
+    {
+        let runner = try CommandRunner()
+        try runner.folder.write(
+            "profile: keep\nrenditions: { a: { save: { format: tiff, placeholder: [color, thumbhash] } } }\n",
+            to: "p.yaml")
+        func plain() throws -> Image { try TestPicture.solid([200, 30, 60], width: 300, height: 200) }
+        try await runner.save("in/8.png", as: "pngsave_target") { try plain() }
+        try await runner.save("in/16.png", as: "pngsave_target") {
+            try plain().iccTransform(to: .p3, input: .srgb, depth: 16)
+        }
+        try await runner.save("in/lab.tif", as: "tiffsave_target") { try plain().colourspace(.labs) }
+        try await runner.save("in/soft8.png", as: "pngsave_target") { try plain().bandjoin(constants: [117]) }
+        try await runner.save("in/soft16.png", as: "pngsave_target") {
+            try plain().iccTransform(to: .p3, input: .srgb, depth: 16).bandjoin(constants: [117 * 257])
+        }
+        let result = try await run(runner)
+        #expect(result.exit == 0, "\(result.errors)")
+        let looks = try await document(runner).sources
+        #expect(looks.map(\.source) == ["8.png", "16.png", "lab.tif", "soft8.png", "soft16.png"])
+        try #require(looks.count == 5)
+        for look in looks {
+            let color = try #require(look.color.flatMap { Int($0.dropFirst(), radix: 16) })
+            let parts = [color >> 16, color >> 8 & 255, color & 255]
+            #expect(zip(parts, [200, 30, 60]).allSatisfy { abs($0 - $1) <= 3 }, "\(look)")
+            // ThumbHash says in its third byte whether there is alpha.
+            let hash = try #require(look.thumbhash.flatMap { Data(base64Encoded: $0) })
+            #expect((hash[2] & 0x80 != 0) == look.source.hasPrefix("soft"), "\(look)")
         }
     }
 

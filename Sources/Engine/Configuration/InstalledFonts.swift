@@ -18,8 +18,10 @@ enum InstalledFonts {
         var files: [[UInt8]] = []
         _ = try? Directory(path).walk((), trouble: { _, _ throws(SystemError) in }) { entry throws(SystemError) in
             if entry.status.kind == .directory { return .into(()) }
+            let isLink = entry.status.kind == .link
+            let status = isLink ? try entry.folder.status(entry.name, followLinks: true) : entry.status
             // A link to a folder may lead back here.
-            if let status = try entry.folder.status(entry.name, followLinks: true), status.kind != .directory {
+            if let status, status.kind != .directory {
                 let values = "\(status.bytes) \(status.modified)\n"
                 files.append(path.appending(entry.path).bytes + [0] + Array(values.utf8))
             }

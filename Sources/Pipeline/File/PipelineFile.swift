@@ -7,6 +7,7 @@ package enum Tolerance: String, ParameterWord {
 }
 
 /// The pipeline that the user wrote: a pure function from a source to renditions. It never changes after reading.
+/// A class for the same reason as `Rendition`.
 package final class PipelineFile: Sendable {
     /// The file's name without directory and extension; it names the pipeline in reports.
     package let name: String

@@ -13,8 +13,7 @@ extension Planner {
         let stages = places(rendition.stages, rendition: index).map { ($0.path, $0.use.canonical) }
         return RenditionPlan(
             rendition: rendition.filled(fields, on: output.size), index: index, scale: scale, steps: steps,
-            stages: stages, output: output,
-            background: background, statements: statements, notes: notes)
+            stages: stages, output: output, background: background, statements: statements, notes: notes)
     }
 
     private func saved(

@@ -100,7 +100,8 @@ package struct TilesOutput: OutputFormatDeclaration {
     package var holdsAlpha: Bool { tile.holdsAlpha }
     package func depth(of drawn: BitDepth) -> BitDepth { .eight }
     package func takesWhole(_ picture: PictureInfo) -> Bool { true }
-    /// Each next size, which has a quarter of the pixels or, of a line, half of them, while it is made; and a tile as it is saved.
+    /// Each next size while it is made, which has a quarter of the pixels, or half of those of a line; and a tile as it
+    /// is saved.
     package func memory(saving picture: PictureInfo) -> Int {
         let (longest, size) = (side + 2 * overlap, picture.size)
         let area = PixelSize(min(longest, size.width), min(longest, size.height))

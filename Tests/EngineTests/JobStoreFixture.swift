@@ -95,6 +95,19 @@ final class JobStoreFixture: Sendable {
             clocks: Clocks(wall: { time.now + milliseconds }, uptime: { time.now }))
     }
 
+    /// The ledger as a program has it that was started anew.
+    /// - Parameter inboxes: the names of its inboxes by their paths.
+    func reopened(_ inboxes: [BytePath: String] = [:]) throws -> any Ledger {
+        let (time, policy) = (time, policy)
+        switch kind {
+        case .memory: return try keeping
+        case .sqlite:
+            return try SQLiteLedger(
+                state: BytePath(folder.path("state")), policy: { _ in policy }, inboxes: inboxes,
+                clocks: Clocks { time.now })
+        }
+    }
+
     var now: Int {
         get { time.now }
         set { time.set(newValue) }

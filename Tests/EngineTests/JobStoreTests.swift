@@ -662,6 +662,20 @@ import Testing
         #expect(found.allSatisfy { $0.source == a })
     }
 
+    @Test(arguments: StoreKind.ledgers)
+    func `a pause that was asked for is there after a restart, and goes along with a new name`(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        let here = [BytePath("/in"): "in"]
+        try fixture.reopened(here).recordPause(of: "in", since: 7)
+        // The first one counts.
+        try fixture.reopened(here).recordPause(of: "in", since: 9)
+        #expect(try fixture.reopened(here).recordedPause(of: "in") == 7)
+        let renamed = try fixture.reopened([BytePath("/in"): "new"])
+        #expect(try renamed.recordedPause(of: "new") == 7 && renamed.recordedPause(of: "in") == nil)
+        try renamed.endPause(of: "new")
+        #expect(try fixture.reopened([BytePath("/in"): "new"]).recordedPause(of: "new") == nil)
+    }
+
     // MARK: - Many threads, many jobs
 
     @Test(arguments: StoreKind.allCases)

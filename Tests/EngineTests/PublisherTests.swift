@@ -106,7 +106,7 @@ import Testing
             return
         }
         #expect(
-            error.description == "cannot put 'z.webp' in place: Is a directory"
+            error.description == "cannot put 'z.webp' in place: there is a folder of that name"
                 && error.asOutputFailure.code == .outputNotWritable)
         var left = try files()
         // Staged files belong to the caller, who may publish them under another name.

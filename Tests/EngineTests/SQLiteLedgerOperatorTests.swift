@@ -1,5 +1,5 @@
+// The history of a week, which the ledger keeps for people.
 import GRDB
-// The records that the ledger keeps for people: pauses and the history of a week.
 import Pipeline
 import TestSupport
 import Testing
@@ -28,17 +28,6 @@ import Testing
             inbox: "in", limit: 1, lightBytes: 1, owner: "one", lease: 60_000, recipe: "r")
         let lease = try #require(try store.take(request).first)
         _ = try store.update([JobUpdate(lease, .published(damage: nil)), JobUpdate(lease, .settled)])
-    }
-
-    @Test func `a pause that was asked for is there after a restart, and goes along with a new name`() throws {
-        try open().recordPause(of: "in", since: 7)
-        // The first one counts.
-        try open().recordPause(of: "in", since: 9)
-        #expect(try open().recordedPause(of: "in") == 7)
-        let renamed = try open([BytePath("/in"): "new"])
-        #expect(try renamed.recordedPause(of: "new") == 7 && renamed.recordedPause(of: "in") == nil)
-        try renamed.endPause(of: "new")
-        #expect(try open([BytePath("/in"): "new"]).recordedPause(of: "new") == nil)
     }
 
     @Test func `what was done is counted by hours, and shown for a week`() throws {

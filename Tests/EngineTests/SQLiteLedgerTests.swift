@@ -363,6 +363,15 @@ import Testing
             ])
     }
 
+    @Test func `reports that nobody waits for any more are removed`() throws {
+        let store = try open()
+        try store.change {
+            try $0.execute(sql: "INSERT INTO reports (job, document) VALUES (1000000, x'07')")
+        }
+        _ = try store.prune(keeping: 10)
+        #expect(try store.look { try Int.fetchOne($0, sql: "SELECT count(*) FROM reports") } == 0)
+    }
+
     @Test func `the queries of docs/architecture.md run`() throws {
         let store = try open()
         let text = try Checkout.text("docs/architecture.md")

@@ -310,6 +310,29 @@ import Vips
         #expect(runner.exists("out/a.tiles/image_files/notes.txt"))
     }
 
+    @Test(arguments: ["version", "overwrite", "fail"])
+    func `the tiles of another drop folder are replaced by 'overwrite', if nothing else is among them`(
+        collision: String
+    ) async throws {
+        let runner = try await made(Self.tiles)
+        func note() async throws {
+            let script = "import os; os.setxattr('out/a.tiles', 'user.imagemill', b'another 0 inbox/a.png')"
+            #expect(try await runner.shell("python3 -c \"\(script)\"").exit == 0)
+        }
+        try await note()
+        try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 300, height: 200) }
+        let command = ["run", "p.yaml", "in", "-o", "out", "--collision", collision]
+        let result = try await runner.run(command)
+        #expect((result.exit == 0) == (collision != "fail"), "\(result.errors)")
+        #expect(runner.exists("out/a.tiles/image_files/10") == (collision != "overwrite"))
+        #expect(runner.exists("out/a-2.tiles") == (collision == "version"))
+        try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 600, height: 500) }
+        try await note()
+        try runner.folder.write("mine", to: "out/a.tiles/notes.txt")
+        _ = try await runner.run(command)
+        #expect(runner.exists("out/a.tiles/notes.txt"))
+    }
+
     @Test func `a run that was killed leaves nothing for good`() async throws {
         let runner = try await made(Self.tiles)
         try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 300, height: 200) }

@@ -71,7 +71,10 @@ extension Outbox {
             (FoundFile(status, content: content), owner)
         }
         let origin = found.folder.attribute(FileOrigin.attribute, of: found.name).flatMap(FileOrigin.init(encoded:))
-        if let origin, origin.writer != writer { return file(.otherWriter) }
+        if let origin, origin.writer != writer {
+            guard status.kind == .directory else { return file(.otherWriter) }
+            return try file(tiles(in: found.folder.folder(found.name)) == nil ? .foreign : .otherWriter)
+        }
         if status.kind == .directory {
             return try self.folder(found.name, in: found.folder, recorded, origin).map { file($0, content: $1) }
                 ?? file(.foreign)

@@ -121,7 +121,9 @@ package struct NameAllocator: Sendable {
         case .source(let source):
             if overwrites { checked.replaceable[path] = file }
             refuse(.owner(source))
-        case .otherWriter: refuse(.otherWriter)
+        case .otherWriter:
+            if overwrites { checked.replaceable[path] = file }
+            refuse(.otherWriter)
         case .changed: refuse(.changedFile)
         case .foreign: refuse(.foreignFile)
         }

@@ -247,12 +247,16 @@ final class PublishAttempt {
 
     /// A folder may be replaced only if it is known for a rendition, whatever the policy: others have more in it.
     private func refuseForeignFolder(_ found: FileStatus, _ path: BytePath) throws(PublishTrouble) {
-        if publication.replaceable[path]?.isSame(as: found) != true { try refuseFolder(found, path) }
+        guard let known = publication.replaceable[path] else { return try refuseFolder(found, path) }
+        if found.kind == .directory, !known.isSame(as: found) { throw .occupied(path) }
     }
 
     private func refuseFolder(_ found: FileStatus, _ path: BytePath) throws(PublishTrouble) {
         guard found.kind != .directory else {
-            throw .system(SystemError("put '\(path.printable)' in place", code: EISDIR))
+            throw .system(
+                SystemError(
+                    "put '\(path.printable)' in place", code: EISDIR,
+                    because: "there is a folder of that name"))
         }
     }
 

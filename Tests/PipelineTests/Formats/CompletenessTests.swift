@@ -51,6 +51,19 @@ struct CompletenessTests {
         #expect(check(.jpeg, Array(bytes.dropLast())) == .incomplete)
     }
 
+    @Test
+    func `a JPEG that lists another picture is known to be whole when that is there too, and is never waited for`()
+        throws
+    {
+        let picture = SmallFiles.jpeg(scan: [UInt8](repeating: 0x42, count: 40))
+        let whole = try #require(JPEGGainMapFile.joined(picture, picture, GainMapMetadata(packet: nil, iso: nil)))
+        let second = whole.count - picture.count
+        #expect(check(.jpeg, whole) == .complete)
+        for length in 4..<whole.count {
+            #expect(check(.jpeg, Array(whole[..<length])) == (length < second ? .incomplete : .unknown), "at \(length)")
+        }
+    }
+
     @Test func `a segment that is shorter than its own length is unknown`() {
         #expect(check(.jpeg, [0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 0xFF, 0xD9]) == .unknown)
     }

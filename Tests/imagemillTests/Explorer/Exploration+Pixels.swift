@@ -135,7 +135,11 @@ extension Exploration {
             guard let format = SourceFormat(rawValue: format) else { return nil }
             let first = try DrawnSource.decoded(one, as: format)
             let second = try DrawnSource.decoded(other, as: format)
-            guard let frame, first.pages > 1 else { return try Likeness(first, second) }
+            guard let frame, first.pages > 1 else {
+                // Frames that have become equal are written once, which the losses of a source decide.
+                guard first.pages != second.pages else { return try Likeness(first, second) }
+                return try Likeness(first.frame(0), second.frame(0))
+            }
             // Savers write frames that are equal once, so that later ones have another place.
             let places = first.pages == source.frames ? frame...frame : 0...min(frame, first.pages - 1)
             return try places.compactMap { try Likeness(first.frame($0), second) }.min { $0.deviation < $1.deviation }

@@ -141,7 +141,11 @@ struct JPEGMarkers: FileStructure {
         }
     }
 
-    static func walk(_ source: ByteSource) throws(StructureError) { _ = try end(of: source) }
+    static func walk(_ source: ByteSource) throws(StructureError) {
+        _ = try end(of: source)
+        // They may be on their way; or a program that knows nothing of them has left them out, and they never come.
+        if JPEGPictures.endBehindFile(in: source) { throw .malformed }
+    }
 
     /// The bytes up to the end of the picture, behind which others may be.
     static func end(of source: ByteSource) throws(StructureError) -> Int {

@@ -68,8 +68,18 @@ enum JPEGPictures {
         return own.gainMap.map { GainMapFacts(kind: $0, flaw: .isAbsent) }
     }
 
+    /// Some picture that the file lists ends after the file.
+    static func endBehindFile(in source: ByteSource) -> Bool {
+        listed(in: source, JPEGSegments(in: source)).contains { ($0?.upperBound ?? 0) > source.count }
+    }
+
     /// Where the other pictures are, by the file's own list; nil for one that cannot be there.
     private static func places(in source: ByteSource, _ segments: JPEGSegments) -> [Range<Int>?] {
+        listed(in: source, segments).map { $0.flatMap { $0.upperBound <= source.count ? $0 : nil } }
+    }
+
+    /// The places of the other pictures as the file's own list has them; nil for one without a place.
+    private static func listed(in source: ByteSource, _ segments: JPEGSegments) -> [Range<Int>?] {
         guard let start = segments.places(0xE2, JPEGSegmentName.multiPicture).first?.lowerBound else { return [] }
         let order: ByteOrder = source.read(start, 2) == Array("II".utf8) ? .little : .big
         func number(_ offset: Int, _ bytes: Int) -> Int? { source.integer(at: start + offset, bytes: bytes, order) }
@@ -82,8 +92,7 @@ enum JPEGPictures {
             // The first one is the picture itself. The offsets of the others are from here.
             return (1..<max(1, min(bytes / entryBytes, mostPictures))).map { entry in
                 guard let size = number(place + entryBytes * entry + 4, 4),
-                    let offset = number(place + entryBytes * entry + 8, 4), offset > 0, size > 0,
-                    start + offset + size <= source.count
+                    let offset = number(place + entryBytes * entry + 8, 4), offset > 0, size > 0
                 else { return nil }
                 return start + offset..<start + offset + size
             }

@@ -9,7 +9,7 @@ import Vips
 /// A source whose header was read.
 final class ProbedSource {
     let facts: SourceFacts
-    private let file: OpenFile
+    private let file: SourceFile
     /// Opened for the header, its pixels not read yet. They come once, so it is used once.
     private var unread: Picture?
 
@@ -20,6 +20,7 @@ final class ProbedSource {
     init(
         _ file: OpenFile, format: SourceFormat, page: Int? = nil, wanted: WantedMetadata = WantedMetadata()
     ) throws {
+        let file = SourceFile(file)
         self.file = file
         let structure = format.declaration.structure
         let refusal = try file.structureForDecoding { try? structure.refusal(of: page ?? 1, in: $0) }
@@ -32,7 +33,7 @@ final class ProbedSource {
             facts = Loader.facts(of: format, opened)
             (facts.frames, facts.page) = (count, page)
         }
-        facts.bytes = try file.status().bytes
+        facts.bytes = try file.opened.status().bytes
         facts.gainMap = try file.structureForDecoding { try? structure.gainMap(of: page ?? 1, in: $0) }
         facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
         facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
@@ -50,7 +51,7 @@ final class ProbedSource {
         try Self.metadata(of: opened.image, in: file, facts)
     }
 
-    private static func metadata(of image: Image, in file: OpenFile, _ facts: SourceFacts) throws -> SourceMetadata {
+    private static func metadata(of image: Image, in file: SourceFile, _ facts: SourceFacts) throws -> SourceMetadata {
         let structure = facts.format.declaration.structure
         let own = try file.structureForDecoding { try? structure.statements(of: facts.page ?? 1, in: $0) }
         let png = try file.structureForDecoding { try? structure.pngFacts(in: $0) }
@@ -119,7 +120,7 @@ final class ProbedSource {
             let hasUnreadProfile = !facts.hasProfile && (try? structure.hasProfile(bytes)) == true
             return hasOnlyWhatStays && !hasUnreadProfile && (try? structure.hasHiddenFrames(bytes)) != true
         }
-        return isWhole ? file : nil
+        return isWhole ? file.opened : nil
     }
 
     /// The gain map for renditions that keep it; nil if there is none.
@@ -190,18 +191,5 @@ extension Picture {
         guard self.size != size else { return self }
         let clear = [Double](repeating: 0, count: image.bands)
         return with(try image.embed(x: 0, y: 0, width: size.width, height: size.height, background: clear))
-    }
-}
-
-extension OpenFile {
-    /// Reads the structure of a source by code that knows no files. A read that fails is not taken for damage: the
-    /// supervisor checks the disk, and the source is tried again later.
-    func structureForDecoding<Found>(_ find: (ByteSource) -> Found) throws(Failure) -> Found {
-        do throws(SystemError) {
-            return try structure(find)
-        } catch {
-            throw Failure(
-                .changedWhileRead, stage: "decode", "the picture cannot be read any more", detail: error.description)
-        }
     }
 }

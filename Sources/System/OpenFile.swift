@@ -88,7 +88,8 @@ package final class OpenFile: Sendable {
         let size = try status().bytes
         var offset = 0
         // To make room for a large block takes longer than to read a small file.
-        while case let block = try bytes(at: offset, count: min(max(size - offset, 4096), 1 << 20)), !block.isEmpty {
+        while offset < size, case let block = try bytes(at: offset, count: min(size - offset, 1 << 20)), !block.isEmpty
+        {
             try use(block)
             offset += block.count
         }
@@ -96,10 +97,16 @@ package final class OpenFile: Sendable {
 
     /// The findings of code that knows no files in the structure of this one. That code takes a read that fails for the
     /// end of the file, so what it found does not count then.
+    /// - Parameter beginning: its first bytes, if they were read already.
     /// - Throws: the first read that failed.
-    package func structure<Found>(_ find: (ByteSource) -> Found) throws(SystemError) -> Found {
+    package func structure<Found>(
+        beginning: FileBeginning? = nil, _ find: (ByteSource) -> Found
+    ) throws(SystemError) -> Found {
         let trouble = Monitor<SystemError?>(nil)
-        let source = ByteSource(count: try status().bytes) { [self] offset, count in
+        let size = if let beginning { beginning.fileBytes } else { try status().bytes }
+        let source = ByteSource(count: size) { [self] offset, count in
+            let count = min(count, size - offset)
+            if let known = beginning?.bytes(at: offset, count: count) { return known }
             do throws(SystemError) {
                 return try bytes(at: offset, count: count)
             } catch {
@@ -139,6 +146,25 @@ package final class OpenFile: Sendable {
                 throw SystemError("read '\(path.printable)': it is larger than \(limit) bytes", code: EFBIG)
             }
         }
+    }
+}
+
+/// The first bytes of a file, so that several looks at its structure read them once.
+package struct FileBeginning: Sendable {
+    /// What one block of a walk through a structure has.
+    private static let most = 65_536
+
+    /// The size of the whole file.
+    let fileBytes: Int
+    private let bytes: [UInt8]
+
+    package init(of file: OpenFile) throws(SystemError) {
+        fileBytes = try file.status().bytes
+        bytes = try file.bytes(at: 0, count: min(fileBytes, Self.most))
+    }
+
+    fileprivate func bytes(at offset: Int, count: Int) -> [UInt8]? {
+        offset >= 0 && count >= 0 && offset + count <= bytes.count ? Array(bytes[offset..<offset + count]) : nil
     }
 }
 

@@ -8,10 +8,10 @@ extension JPEGSource: SourceDecoder {
     }
 
     static func pixels(
-        of opened: Image, in file: OpenFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
+        of opened: Image, in file: SourceFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image? {
         guard beginning.isScaled || beginning.isHeld,
-            let decoder = JPEGDecoder(file, like: opened, shrink: shrink)
+            let decoder = JPEGDecoder(file.opened, like: opened, shrink: shrink)
         else { return nil }
         return beginning.isHeld ? try decoder.decoded() : try decoder.streamed()
     }

@@ -1,16 +1,15 @@
 import Pipeline
-import System
 import Vips
 
 extension PNGSource: SourceDecoder {
-    static func corrected(_ opened: Image, of file: OpenFile, page: Int, tolerance: Tolerance) throws -> Image {
+    static func corrected(_ opened: Image, of file: SourceFile, page: Int, tolerance: Tolerance) throws -> Image {
         tolerance == .truncated ? try withoutLeftovers(opened, of: file) : opened
     }
 
     /// A truncated PNG with gray, instead of what happened to be in memory, where libvips has read no rows: parts of other
     /// pictures may be there.
     /// - Throws: `Failure` with the code `truncated` if no row can be read; `VipsError`.
-    private static func withoutLeftovers(_ image: Image, of file: OpenFile) throws -> Image {
+    private static func withoutLeftovers(_ image: Image, of file: SourceFile) throws -> Image {
         let strict = try Operation(
             operation,
             [
@@ -32,7 +31,7 @@ extension PNGSource: SourceDecoder {
     }
 
     static func pixels(
-        of opened: Image, in file: OpenFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
+        of opened: Image, in file: SourceFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image? {
         facts.isUnpackedAtOnce ? try file.structureForDecoding { PNGDecoder($0) }?.decoded(opened) : nil
     }

@@ -151,7 +151,7 @@ package final class OpenFile: Sendable {
 
 /// The first bytes of a file, so that several looks at its structure read them once.
 package struct FileBeginning: Sendable {
-    /// What one block of a walk through a structure has.
+    /// As many as a block of a walk through a structure has.
     private static let most = 65_536
 
     /// The size of the whole file.

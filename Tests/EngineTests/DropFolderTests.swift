@@ -139,7 +139,7 @@ import Testing
         let mill = try await start(drop, SilentObserver())
         try await drop.drop("a.jpg")
         try await drop.until("out/a.jpg.json", "state/done/in/a.jpg")
-        try await drop.until("it is over") { mill.status.inboxes.allSatisfy { $0.open == 0 } }
+        try await drop.until("it is over") { mill.status.inboxes.allSatisfy { $0.begun == 0 } }
         let names = try mill.store.ownedNames(after: nil, limit: 100)
         #expect(!names.isEmpty)
         for name in drop.files("out") {

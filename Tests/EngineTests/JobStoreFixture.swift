@@ -146,6 +146,16 @@ final class JobStoreFixture: Sendable {
     }
 }
 
+extension JobStoreFixture {
+    /// Brings a source to its end in a ledger that was opened anew.
+    func end(in store: any Ledger, _ path: String, inbox: String = "in", keeps: Bool = false) throws {
+        _ = try store.offer([new(path, inbox: inbox, keeps: keeps)])
+        let lease = try #require(try store.take(request(inbox: inbox)).first)
+        _ = try store.update([JobUpdate(lease, .published(damage: nil))])
+        _ = try store.update([JobUpdate(lease, .settled)])
+    }
+}
+
 extension JobStore {
     /// How many sources of an inbox have ended how.
     func totals(inbox: String) throws -> JobCounts {

@@ -30,19 +30,6 @@ import Testing
         _ = try store.update([JobUpdate(lease, .published(damage: nil)), JobUpdate(lease, .settled)])
     }
 
-    @Test func `what was done is counted by hours, and shown for a week`() throws {
-        let store = try open()
-        try end("a", in: store)
-        try end("b", in: store)
-        fake.pass(.seconds(3600))
-        try end("c", in: store)
-        let history = try store.history()
-        #expect(history.map(\.done) == [2, 1] && history.map(\.failed) == [0, 0])
-        #expect(history[1].hour == history[0].hour + 1)
-        fake.pass(.seconds(7 * 86_400))
-        #expect(try store.history().isEmpty)
-    }
-
     @Test func `a time of day that is set wrong for a while takes nothing out of the history`() throws {
         let store = try open()
         try end("a", in: store)

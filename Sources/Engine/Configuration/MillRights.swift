@@ -14,8 +14,9 @@ extension LoadedMill {
             look.folder(what, path, makesAllAbove: true)
         }
         ownFolder("the state folder", state)
-        for name in ["lock", "ledger.sqlite", "ledger.sqlite-wal", "identity"] {
-            look.existing("the file", state.appending(BytePath(name)))
+        let ledger = LedgerFile.name
+        for name in [BytePath("lock"), ledger, BytePath(ledger.bytes + Array("-wal".utf8)), BytePath("identity")] {
+            look.existing("the file", state.appending(name))
         }
         for inbox in inboxes {
             // The inbox itself says when it is missing.

@@ -103,12 +103,12 @@ extension DropFolder {
         guard controller.state.withLock({ $0.isLeaving }) else { return }
         // Those in its spool that wait may belong to an inbox of another name by now.
         let wasRenamed =
-            controller.state.withLock { !$0.open.isEmpty }
+            controller.state.withLock { !$0.inSpool.isEmpty }
             && (try? store.counts()).map { ($0[controller.name]?.begun ?? 0) == 0 } == true
         // Under one lock with the controller, so that an inbox that is added again meanwhile keeps its turns.
         state.withLock { state in
             let isIdle = controller.state.withLock { state in
-                state.isLeaving && state.deferred.isEmpty && (wasRenamed || state.open.isEmpty)
+                state.isLeaving && state.deferred.isEmpty && (wasRenamed || state.inSpool.isEmpty)
             }
             guard isIdle, state.controllers[controller.name] === controller,
                 dispatcher?.removeIfIdle(controller.name) != false

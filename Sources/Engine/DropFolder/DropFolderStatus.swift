@@ -18,7 +18,7 @@ package struct DropFolderStatus: Sendable {
         package let requestedPause: Int?
         package let isLeaving: Bool
         /// Jobs that have begun and not ended, those that wait among them.
-        package let open: Int
+        package let begun: Int
         /// Jobs that wait for another attempt.
         package let waiting: Int
         /// Some of them that wait because of a failure.

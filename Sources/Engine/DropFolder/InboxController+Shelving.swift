@@ -25,7 +25,7 @@ extension InboxController: JobSite, Shelving {
             sidecarsSettle: inbox.sidecars.takes ? inbox.settings.settle : nil)
         {
         case .claimed:
-            state.withLock { $0.open[job.id] = OpenJob(in: spool.folders(of: job.id)) }
+            state.withLock { $0.inSpool[job.id] = SpooledJob(in: spool.folders(of: job.id)) }
             // If the original stays in the inbox, the answer comes when the job is done.
             if !job.keepsOriginal { answer(job, .taken) }
             return .claimed
@@ -82,8 +82,8 @@ extension InboxController: JobSite, Shelving {
 
     func countObstacle(of job: Job) -> Int {
         state.withLock { state in
-            state.open[job.id]?.obstacles += 1
-            return state.open[job.id]?.obstacles ?? 1
+            state.inSpool[job.id]?.obstacles += 1
+            return state.inSpool[job.id]?.obstacles ?? 1
         }
     }
 
@@ -126,11 +126,11 @@ extension InboxController: JobSite, Shelving {
     func workerLost() { shared.workerLost() }
 
     func ends(_ job: Job, _ report: SourceReport) {
-        let open = state.withLock { $0.open[job.id] }
-        guard open?.isInJournal != true else { return }
+        let spooled = state.withLock { $0.inSpool[job.id] }
+        guard spooled?.isInJournal != true else { return }
         // The journal is no promise: if it cannot be written, the work goes on.
-        guard (try? shared.journal.add(report, unlessThere: open?.isOfEarlierStart ?? true)) != nil else { return }
-        state.withLock { $0.open[job.id]?.isInJournal = true }
+        guard (try? shared.journal.add(report, unlessThere: spooled?.isOfEarlierStart ?? true)) != nil else { return }
+        state.withLock { $0.inSpool[job.id]?.isInJournal = true }
         try? FaultPoint.pass(.afterJournalLine)
     }
 
@@ -175,7 +175,7 @@ extension InboxController: JobSite, Shelving {
 
     private func forget(_ job: JobID) {
         state.withLock { state in
-            state.open[job] = nil
+            state.inSpool[job] = nil
             state.postponed[job] = nil
         }
     }

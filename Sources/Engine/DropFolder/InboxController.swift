@@ -39,7 +39,7 @@ final class InboxController: Sendable {
         /// Sources that are complete and not taken while it is paused.
         var held: [BytePath: HeldOffer] = [:]
         /// The jobs that are in the spool.
-        var open: [JobID: OpenJob] = [:]
+        var inSpool: [JobID: SpooledJob] = [:]
         /// Why some of them wait for another attempt.
         var postponed: [JobID: DropFolderStatus.Postponed] = [:]
         /// Taken out of the configuration; what was begun is finished.
@@ -64,7 +64,7 @@ final class InboxController: Sendable {
     }
 
     /// A job that is in the spool.
-    struct OpenJob {
+    struct SpooledJob {
         /// The spool folders that hold its source. A reload may have changed the path of the inbox since.
         let folders: SpoolFolders
         /// How often the source could not be moved, though everything can be written to.
@@ -130,12 +130,12 @@ final class InboxController: Sendable {
     /// The spool, which knows where the job's source is.
     /// - Throws: what keeps it from being found out: the inbox is to pause then.
     func spool(of job: Job) throws(SystemError) -> Spool {
-        let (spool, open, inbox) = state.withLock { ($0.spool, $0.open[job.id], $0.inbox) }
+        let (spool, spooled, inbox) = state.withLock { ($0.spool, $0.inSpool[job.id], $0.inbox) }
         guard let spool else {
             throw SystemError("find '\(job.path.printable)': the inbox has no folders", code: ENOENT)
         }
-        if let open {
-            spool.note(job.id, isIn: open.folders)
+        if let spooled {
+            spool.note(job.id, isIn: spooled.folders)
             return spool
         }
         // Another inbox had it until this one was given its path.
@@ -146,7 +146,7 @@ final class InboxController: Sendable {
             throw SystemError("find out where '\(job.path.printable)' is: \(error)", code: EIO)
         }
         _ = try spool.place(of: job, inbox: inbox.path, former: former.map { inbox.spool.moved(to: $0) })
-        state.withLock { $0.open[job.id] = OpenJob(in: spool.folders(of: job.id)) }
+        state.withLock { $0.inSpool[job.id] = SpooledJob(in: spool.folders(of: job.id)) }
         return spool
     }
 
@@ -239,7 +239,7 @@ final class InboxController: Sendable {
                 pause: trouble ?? (state.requestedPause == nil ? nil : .byRequest),
                 pausedSince: trouble == nil ? state.requestedPause ?? 0 : troubledSince,
                 requestedPause: state.requestedPause,
-                isLeaving: state.isLeaving, open: counts.begun, waiting: counts.waiting,
+                isLeaving: state.isLeaving, begun: counts.begun, waiting: counts.waiting,
                 postponed: state.postponed.values.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) },
                 done: counts.done, failed: counts.failed, age: (known + [counts.age].compactMap { $0 }).max())
         }

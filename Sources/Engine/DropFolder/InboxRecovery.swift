@@ -31,8 +31,8 @@ struct InboxRecovery {
                 try perform(effects, job, at: place)
                 if let progress, progress.state.isOpen, progress.state != .offered {
                     controller.state.withLock { state in
-                        state.open[job.id] = InboxController.OpenJob(in: spool.folders(of: job.id))
-                        state.open[job.id]?.isOfEarlierStart = true
+                        state.inSpool[job.id] = InboxController.SpooledJob(in: spool.folders(of: job.id))
+                        state.inSpool[job.id]?.isOfEarlierStart = true
                     }
                 }
                 if progress?.state != .offered { count += 1 }
@@ -117,7 +117,7 @@ struct InboxRecovery {
                 observed: source.version, isInSpool: true)
             // One of the path is under way; the next start finds this one again.
             if try store.offer([job]) == [.busy] { continue }
-            controller.state.withLock { $0.open[id] = InboxController.OpenJob(in: spool.folders(of: id)) }
+            controller.state.withLock { $0.inSpool[id] = InboxController.SpooledJob(in: spool.folders(of: id)) }
             count += 1
             try FaultPoint.pass(.duringRecovery)
         }

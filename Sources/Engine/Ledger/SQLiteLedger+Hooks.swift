@@ -12,7 +12,7 @@ extension SQLiteLedger {
                     ON CONFLICT (inbox, key) DO UPDATE SET created = excluded.created WHERE body IS NULL
                     """, arguments: [inbox, key, now])
             // The next start must be later, also after a restart of the machine.
-            try clock.record(database)
+            try clock.record(in: database)
         }
     }
 
@@ -90,7 +90,7 @@ extension SQLiteLedger {
             try $0.execute(
                 sql: "UPDATE hooks SET attempts = attempts + 1, not_before = ? WHERE number = ?",
                 arguments: [now + milliseconds, number])
-            try clock.record($0)
+            try clock.record(in: $0)
         }
     }
 

@@ -150,7 +150,7 @@ extension SQLiteLedger {
         try database.write(changed, token: token)
         try database.replaceReport(of: record.job, by: changed.job.report)
         // After a restart of the machine, it waits no longer for what was not recorded of the time.
-        if changed.job.progress.notBefore >= now { try clock.record(database) }
+        if changed.job.progress.notBefore >= now { try clock.record(in: database) }
         if effects.contains(.countDone) || effects.contains(.countFailed) {
             try database.count(changed.job, isDone: effects.contains(.countDone), hour: clock.hour)
         }

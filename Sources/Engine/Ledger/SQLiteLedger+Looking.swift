@@ -81,7 +81,9 @@ extension SQLiteLedger {
     // MARK: - Time
 
     package func recordTime() throws(StoreError) {
-        if try look({ try Bool.fetchOne($0, sql: Self.hasLaterTimes) ?? false }) { try change { try clock.record($0) } }
+        if try look({ try Bool.fetchOne($0, sql: Self.hasLaterTimes) ?? false }) {
+            try change { try clock.record(in: $0) }
+        }
     }
 
     private static let hasLaterTimes = """

@@ -18,7 +18,7 @@ private struct SQLiteShelf: ShelfRecord {
     private var here: StatementArguments { [inbox, shelf] }
 
     func recordedNow() throws(StoreError) -> Int {
-        try store.change { try store.clock.record($0) }
+        try store.change { try store.clock.record(in: $0) }
         return store.now
     }
 

@@ -61,7 +61,7 @@ extension DropFolderStatus {
         return inboxes.map { inbox in
             let counts = inbox.watching.counts
             let numbers = [
-                (counts.settling, "settling"), (counts.ready, "ready"), (inbox.open - inbox.waiting, "in progress"),
+                (counts.settling, "settling"), (counts.ready, "ready"), (inbox.begun - inbox.waiting, "in progress"),
                 (inbox.waiting, "waiting"),
                 (counts.blocked, "blocked"),
             ]

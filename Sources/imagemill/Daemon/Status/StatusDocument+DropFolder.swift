@@ -11,7 +11,7 @@ extension StatusDocument {
             guard let index = inboxes.firstIndex(where: { $0.name == waiting.inbox }) else { continue }
             (inboxes[index].hooksWaiting, inboxes[index].oldestHookSeconds) = (waiting.count, waiting.age / 1000)
         }
-        queue.depth = status.inboxes.reduce(0) { $0 + $1.watching.counts.ready + $1.open }
+        queue.depth = status.inboxes.reduce(0) { $0 + $1.watching.counts.ready + $1.begun }
         queue.oldestSeconds = status.inboxes.compactMap(\.age).max().map { $0 / 1000 }
         inProgress = status.running.map { Running($0.inbox, $0.job) }
         recentFailures = status.failures.map(RecentFailure.init)
@@ -80,7 +80,7 @@ extension StatusDocument.Inbox {
             StatusDocument.Obstacle(path: ShownPath($0.path), message: $0.reason.sentence)
         }
         seen = counts.settling + counts.ready + counts.blocked
-        (inProgress, waiting) = (inbox.open - inbox.waiting, inbox.waiting)
+        (inProgress, waiting) = (inbox.begun - inbox.waiting, inbox.waiting)
         waitingSources = inbox.postponed.map { source in
             StatusDocument.WaitingEntry(
                 path: ShownPath(source.path), code: source.failure.code, message: source.failure.message,

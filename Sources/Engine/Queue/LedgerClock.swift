@@ -1,5 +1,4 @@
 // The ledger's time, by which jobs and hooks wait and originals grow old.
-import GRDB
 import System
 
 /// Milliseconds that only go forward, at the pace of the machine's uptime, whatever the time of day is set to.
@@ -12,25 +11,26 @@ import System
 /// opened later by a wall clock that is behind begins at what is recorded, which may be up to a minute less than what
 /// the first one counts.
 struct LedgerClock: Sendable {
+    /// The part of it that a ledger keeps. Time that passes between the last record and a restart of the machine is lost.
+    struct Record {
+        /// How far it had come.
+        let time: Int
+        /// The two clocks at that moment.
+        let wall, uptime: Int
+    }
+
     private let clocks: Clocks
     /// The ledger's time when it was opened.
     private let start: Int
     /// The uptime then.
     private let opened: Int
 
-    /// Goes on from what is recorded, or begins.
-    init(_ database: Database, _ clocks: Clocks) throws {
+    /// Goes on from a record, later than all that was recorded; or begins.
+    init(after record: Record?, _ clocks: Clocks) {
         self.clocks = clocks
-        opened = clocks.uptime()
-        let wall = clocks.wall()
-        if let row = try Row.fetchOne(database, sql: "SELECT time, wall, uptime FROM clock") {
-            // Later than all that is recorded.
-            start = row["time"] + max(1, min(wall - row["wall"], opened - row["uptime"]))
-        } else {
-            start = wall
-            try database.execute(sql: "INSERT INTO clock (time, wall, uptime) VALUES (0, 0, 0)")
-        }
-        try record(database)
+        let (wall, uptime) = (clocks.wall(), clocks.uptime())
+        opened = uptime
+        start = record.map { $0.time + max(1, min(wall - $0.wall, uptime - $0.uptime)) } ?? wall
     }
 
     var now: Int { start + clocks.uptime() - opened }
@@ -38,9 +38,5 @@ struct LedgerClock: Sendable {
     /// The present hour of the wall clock, since 1970: what people look at goes by their time.
     var hour: Int { clocks.wall() / 3_600_000 }
 
-    /// Records how far it has come. What passes between the last record and a restart of the machine is lost.
-    func record(_ database: Database) throws {
-        try database.execute(
-            sql: "UPDATE clock SET time = ?, wall = ?, uptime = ?", arguments: [now, clocks.wall(), clocks.uptime()])
-    }
+    var record: Record { Record(time: now, wall: clocks.wall(), uptime: clocks.uptime()) }
 }

@@ -108,11 +108,14 @@ extension Directory {
             do throws(SystemError) {
                 try removeWhatever(BytePath(name))
             } catch {
-                if !error.isAbsence { failure = failure ?? error }
+                // Some file systems say for a moment that nothing is there.
+                if !error.isAbsence || exists(BytePath(name)) { failure = failure ?? error }
             }
         }
         if let failure { throw failure }
     }
+
+    private func exists(_ name: BytePath) -> Bool { (try? status(name)) != nil }
 
     /// Removes a file, or a folder with all that is in it.
     func removeWhatever(_ name: BytePath) throws(SystemError) {

@@ -333,6 +333,24 @@ import Vips
         #expect(runner.exists("out/a.tiles/notes.txt"))
     }
 
+    @Test func `the tiles of another source are replaced by 'overwrite' at the first attempt`() async throws {
+        let runner = try await made(Self.tiles)
+        let command = ["run", "p.yaml", "in", "-o", "out", "--collision", "overwrite"]
+        try await runner.save("in/a.webp", as: "webpsave_target") { try TestPicture.coded(width: 300, height: 200) }
+        let both = try await runner.run(command)
+        #expect(both.exit == 0 && both.errors.contains("name-overwritten"), "\(both.errors)")
+        try FileManager.default.removeItem(atPath: runner.folder.path("out"))
+        for source in ["in/a.png", "in/a.webp", "in/a.png"] {
+            let result = try await runner.run(["run", "p.yaml", source, "-o", "out", "--collision", "overwrite"])
+            #expect(result.exit == 0, "\(source): \(result.errors)")
+            #expect(runner.exists("out/a.tiles/image_files/10") == (source == "in/a.png"))
+        }
+        try runner.folder.write("mine", to: "out/a.tiles/notes.txt")
+        let refused = try await runner.run(["run", "p.yaml", "in/a.webp", "-o", "out", "--collision", "overwrite"])
+        #expect(refused.exit != 0 && refused.errors.contains("name-taken"), "\(refused.errors)")
+        #expect(runner.exists("out/a.tiles/notes.txt"))
+    }
+
     @Test func `a run that was killed leaves nothing for good`() async throws {
         let runner = try await made(Self.tiles)
         try await runner.save("in/a.png", as: "pngsave_target") { try TestPicture.coded(width: 300, height: 200) }

@@ -108,7 +108,11 @@ package struct NameAllocator: Sendable {
             checked.claimed.append(path)
             if let recorded { checked.seen[path] = recorded.source }
             if isSource(path) { return refuse(.source) }
-            if let recorded, !name.isThumbnail, !isGone(recorded.source) { return refuse(.owner(recorded.source)) }
+            if let recorded, !name.isThumbnail, !isGone(recorded.source) {
+                refuse(.owner(recorded.source))
+                // A folder is replaced only if it is known.
+                if !(overwrites && name.isFolder) { return }
+            }
         }
         // Only its own thumbnails are under a name that is made of the digest of a source's address.
         if name.isThumbnail {
@@ -116,6 +120,7 @@ package struct NameAllocator: Sendable {
             return
         }
         guard asksFiles, let (file, writtenFor) = try folder.found(path, recorded: recorded) else { return }
+        let isFolder = file.status.kind == .directory
         switch writtenFor {
         case .source(let source) where source == owner || isGone(source): checked.replaceable[path] = file
         case .source(let source):
@@ -124,6 +129,7 @@ package struct NameAllocator: Sendable {
         case .otherWriter:
             if overwrites { checked.replaceable[path] = file }
             refuse(.otherWriter)
+        case .changed where isFolder, .foreign where isFolder: refuse(.foreignFolder)
         case .changed: refuse(.changedFile)
         case .foreign: refuse(.foreignFile)
         }
@@ -147,6 +153,8 @@ struct Obstacle: Equatable {
         /// It belongs to a source that exists.
         case owner(BytePath)
         case foreignFile
+        /// It has more than Imagemill has put into it.
+        case foreignFolder
         /// Another program has changed the file since it was written.
         case changedFile
         /// Another drop folder has written the file, or a run.
@@ -157,7 +165,7 @@ struct Obstacle: Equatable {
         /// A file that was edited, or that something else wrote, and not another source.
         var isForeignFile: Bool {
             switch self {
-            case .foreignFile, .changedFile, .otherWriter: true
+            case .foreignFile, .foreignFolder, .changedFile, .otherWriter: true
             case .owner, .source: false
             }
         }
@@ -173,6 +181,7 @@ struct Obstacle: Equatable {
         switch kind {
         case .owner(let owner): "the name '\(name.printable)' belongs to '\(owner.printable)'"
         case .foreignFile: "there is a file that Imagemill did not write at '\(name.printable)'"
+        case .foreignFolder: "there is a folder with more than Imagemill has written at '\(name.printable)'"
         case .changedFile: "another program has changed the file '\(name.printable)'"
         case .otherWriter: "there is a file of another drop folder, or of imagemill run, at '\(name.printable)'"
         case .source: "there is a source of this run at '\(name.printable)'"
@@ -192,5 +201,7 @@ struct CheckedNames {
     var obstacles: [Obstacle] = []
 
     var isFree: Bool { obstacles.isEmpty }
+    /// A folder that is never replaced, whatever the policy.
+    var foreignFolder: Obstacle? { obstacles.first { $0.kind == .foreignFolder } }
     var hasSource: Bool { obstacles.contains { $0.kind == .source } }
 }

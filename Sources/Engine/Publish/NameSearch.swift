@@ -42,9 +42,8 @@ struct NameSearch {
             // A source is never written over: it would be lost.
             if allocator.overwrites {
                 if checked.hasSource { continue }
-                return checked
             }
-            if let obstacle = checked.obstacles.first {
+            if let obstacle = allocator.overwrites ? checked.foreignFolder : checked.obstacles.first {
                 throw Failure(.nameTaken, stage: "publish", obstacle.description)
             }
             return checked
@@ -141,6 +140,7 @@ struct NameSearch {
             switch obstacle.kind {
             case .owner(let owner): "'\(obstacle.name.printable)' belongs to '\(owner.printable)'"
             case .foreignFile: "'\(obstacle.name.printable)' is a file that Imagemill did not write"
+            case .foreignFolder: "'\(obstacle.name.printable)' is a folder with more than Imagemill has written"
             case .changedFile: "'\(obstacle.name.printable)' was changed by another program"
             case .otherWriter: "'\(obstacle.name.printable)' is a file of another drop folder, or of imagemill run"
             case .source: "'\(obstacle.name.printable)' is a source of this run"

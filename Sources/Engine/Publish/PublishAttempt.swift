@@ -206,7 +206,7 @@ final class PublishAttempt {
         let found = try system { () throws(SystemError) in try file.folder.status(path.lastComponent) }
         guard let found else { return false }
         guard publication.mayReplace(path, found) else { throw .occupied(path) }
-        try refuseForeignFolder(found, path)
+        try refuseForeignFolder(found, for: file)
         steps.append(.exchanged(file))
         if try system({ () throws(SystemError) in try file.exchange() }) { return true }
         steps.removeLast()
@@ -220,7 +220,7 @@ final class PublishAttempt {
         guard let found = try system({ () throws(SystemError) in try folder.status(name) }) else { return false }
         guard publication.mayReplace(file.destination, found) else { throw .occupied(file.destination) }
         let kept = Self.keptName(file.token)
-        try refuseForeignFolder(found, file.destination)
+        try refuseForeignFolder(found, for: file)
         if file.isUnpacked || found.kind == .directory {
             steps.append(.replaced(file, kept: kept))
             try system { () throws(SystemError) in try rename(file.destination, to: kept, in: folder) }
@@ -246,9 +246,13 @@ final class PublishAttempt {
     }
 
     /// A folder may be replaced only if it is known for a rendition, whatever the policy: others have more in it.
-    private func refuseForeignFolder(_ found: FileStatus, _ path: BytePath) throws(PublishTrouble) {
-        guard let known = publication.replaceable[path] else { return try refuseFolder(found, path) }
-        if found.kind == .directory, !known.isSame(as: found) { throw .occupied(path) }
+    private func refuseForeignFolder(_ found: FileStatus, for file: StagedFile) throws(PublishTrouble) {
+        guard found.kind == .directory else { return }
+        let path = file.destination
+        if publication.replaceable[path]?.isSame(as: found) == true { return }
+        // Another source may have put it there since: then it is known at the next look.
+        if file.isUnpacked { throw .occupied(path) }
+        try refuseFolder(found, path)
     }
 
     private func refuseFolder(_ found: FileStatus, _ path: BytePath) throws(PublishTrouble) {

@@ -144,7 +144,7 @@ struct JPEGMarkers: FileStructure {
     static func walk(_ source: ByteSource) throws(StructureError) {
         _ = try end(of: source)
         // They may be on their way; or a program that knows nothing of them has left them out, and they never come.
-        if JPEGPictures.endBehindFile(in: source) { throw .malformed }
+        try JPEGPictures.checkEnds(in: source)
     }
 
     /// The bytes up to the end of the picture, behind which others may be.

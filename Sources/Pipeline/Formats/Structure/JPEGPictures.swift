@@ -68,9 +68,14 @@ enum JPEGPictures {
         return own.gainMap.map { GainMapFacts(kind: $0, flaw: .isAbsent) }
     }
 
-    /// Some picture that the file lists ends after the file.
-    static func endBehindFile(in source: ByteSource) -> Bool {
-        listed(in: source, JPEGSegments(in: source)).contains { ($0?.upperBound ?? 0) > source.count }
+    /// Finds out whether the file ends before a picture that it lists.
+    /// - Throws: `endsEarly` if that has begun; `malformed` if there is nothing of it.
+    static func checkEnds(in source: ByteSource) throws(StructureError) {
+        let missing = listed(in: source, JPEGSegments(in: source)).compactMap(\.self).filter {
+            $0.upperBound > source.count
+        }
+        guard !missing.isEmpty else { return }
+        throw missing.contains { source.read($0.lowerBound, 2) == [0xFF, 0xD8] } ? .endsEarly : .malformed
     }
 
     /// Where the other pictures are, by the file's own list; nil for one that cannot be there.

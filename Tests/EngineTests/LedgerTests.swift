@@ -44,9 +44,7 @@ import Testing
         #expect(try fixture.reopened([path: "a"]).formerPaths(inbox: "a") == [one])
         #expect(try fixture.reopened([path: "b"]).formerPaths(inbox: "b") == [one], "it goes along with a new name")
         let store = try fixture.reopened([path: "b"])
-        let lease = try #require(
-            try store.take(fixture.request(inbox: "b")).first
-        )
+        let lease = try #require(try store.take(fixture.request(inbox: "b")).first)
         _ = try store.update([JobUpdate(lease, .unclaimed)])
         #expect(try fixture.reopened([path: "b"]).formerPaths(inbox: "b") == [])
     }
@@ -111,7 +109,7 @@ import Testing
         try first.checkpoint()
         fixture.now += 1_000
         let second = try fixture.reopened()
-        #expect(!second.isNew && second.now >= first.now - 1_000)
+        #expect(!second.isNew && second.now >= first.now)
         #expect(try second.kept(inbox: "in").keys.map(\.text) == ["a"])
         #expect(try second.shelf("done", of: "in").bytes() == 10)
         #expect(try second.shelf("failed", of: "in").bytes() == 0 && second.shelf("done", of: "other").bytes() == 0)

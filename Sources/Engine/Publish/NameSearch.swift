@@ -40,9 +40,7 @@ struct NameSearch {
         for version in 1... {
             let checked = try check(version)
             // A source is never written over: it would be lost.
-            if allocator.overwrites {
-                if checked.hasSource { continue }
-            }
+            if allocator.overwrites, checked.hasSource { continue }
             if let obstacle = allocator.overwrites ? checked.foreignFolder : checked.obstacles.first {
                 throw Failure(.nameTaken, stage: "publish", obstacle.description)
             }

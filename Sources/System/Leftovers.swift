@@ -46,7 +46,9 @@ package enum Leftovers {
                 try name.folder.removeWhatever(name.name)
             }
         } catch {
-            guard !error.isAbsence, name.attempts < mostAttempts else { return }
+            // Some file systems say for a moment that nothing is there.
+            let isGone = error.isAbsence && (try? name.folder.status(name.name)) == nil
+            guard !isGone, name.attempts < mostAttempts else { return }
             var name = name
             name.attempts += 1
             names.withLock { if $0.count < limit { $0.append(name) } }

@@ -56,7 +56,7 @@ TARGET static uint64_t NAME(cost)(
     return total;
 }
 
-TARGET static void NAME(adaptive)(
+TARGET static uint64_t NAME(adaptive)(
     const uint8_t *restrict row, const uint8_t *restrict above, size_t count, ptrdiff_t step, uint8_t *restrict out)
 {
     int best = 0;
@@ -76,6 +76,7 @@ TARGET static void NAME(adaptive)(
     case 3: WRITE(AVERAGE); break;
     default: WRITE(PAETH); break;
     }
+    return least;
 }
 
 // One pixel in a vector; with a constant step, a copy of it is an instruction or two.

@@ -18,10 +18,32 @@ typedef int16_t shorts8 __attribute__((vector_size(16)));
 #include "loops.h"
 #endif
 
-void cpngfilter_adaptive(
+uint64_t cpngfilter_adaptive(
     CInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out)
 {
-    CALL(use, adaptive, row, above, count, step, out);
+    return CALL(use, adaptive, row, above, count, step, out);
+}
+
+// With a constant step, the comparison of two pixels is an instruction or two.
+#define REPEATS(STEP)                                                                      \
+    case STEP:                                                                             \
+        for (size_t i = 0; i < count; i += STEP)                                           \
+            repeats += (i > 0 && memcmp(row + i, row + i - STEP, STEP) == 0)               \
+                || (above && memcmp(row + i, above + i, STEP) == 0);                       \
+        break
+
+size_t cpngfilter_repeats(const uint8_t *row, const uint8_t *above, size_t count, int step)
+{
+    size_t repeats = 0;
+    switch (step) {
+        REPEATS(1);
+        REPEATS(2);
+        REPEATS(3);
+        REPEATS(4);
+        REPEATS(6);
+        REPEATS(8);
+    }
+    return repeats;
 }
 
 void cpngfilter_restore(

@@ -14,8 +14,14 @@
 ///   in front of both.
 /// - step: bytes from a pixel to the next, 1 to 8.
 /// - out: gets `count` + 1 bytes: the number of the filter and the differences.
-void cpngfilter_adaptive(
+/// - returns: the sum of the differences.
+uint64_t cpngfilter_adaptive(
     CInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out);
+
+/// Counts the pixels of a row that are as the pixel to their left or as the one above.
+/// - row, above: `count` bytes each; `above` is null for the first row of a picture.
+/// - step: bytes from a pixel to the next, 1 to 8.
+size_t cpngfilter_repeats(const uint8_t *row, const uint8_t *above, size_t count, int step);
 
 /// Undoes a filter: 0 none, 1 left, 2 above, 3 average, 4 Paeth.
 /// - row: `count` bytes of differences.

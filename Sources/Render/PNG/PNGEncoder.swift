@@ -8,7 +8,8 @@ import Vips
 /// Encodes one picture.
 ///
 /// Rows are packed plain or as differences from their neighbours (filtered). Differences halve photos and gradients,
-/// and make drawings larger; a sample of the rows tells which picture this is.
+/// and make drawings larger. How many pixels repeat a neighbor, and how large the differences are, tells which picture
+/// this is; where it does not, rows are packed both ways.
 struct PNGEncoder {
     private let picture: Image
     private let rows: PNGRows
@@ -50,41 +51,27 @@ struct PNGEncoder {
 
     /// libdeflate's levels for `compression` 0 to 9.
     private static let plainLevels: [CInt] = [0, 1, 2, 4, 5, 6, 7, 8, 9, 9]
-    private static let filteredLevels: [CInt] = [0, 1, 1, 1, 1, 2, 2, 5, 8, 9]
-    /// The same for photos, which the sample recognizes. Their filtered rows are mostly noise, so a higher level makes
-    /// them hardly smaller.
+    private static let filteredLevels: [CInt] = [0, 1, 1, 2, 3, 4, 5, 6, 8, 9]
+    /// The same for photos. Their filtered rows are mostly noise, so a higher level makes them hardly smaller.
     private static let noiseLevels: [CInt] = [0, 1, 1, 1, 1, 1, 1, 5, 8, 9]
-    private static let trialLevel: CInt = 4
 
     private func pack(_ pixels: UnsafeRawBufferPointer) throws -> [UInt8] {
-        let plain = { (rows: [Range<Int>]) in self.rows.plain(pixels, rows) }
-        let filtered = { (rows: [Range<Int>]) in self.rows.filtered(pixels, rows) }
-        let plainLevel = Self.plainLevels[compression]
         let all = [0..<rows.height]
-        guard compression > 0 else { return try packed(plain(all), 0) }
-        if let sample = rows.sample {
-            let (asIs, asDifferences) = (try packed(plain(sample), 1).count, try packed(filtered(sample), 1).count)
-            let bytes = sample.map(\.count).reduce(0, +) * (rows.bytes + 1)
-            // A picture that packs well is packed fast, so it is looked at as a whole; else the sample is believed if
-            // it is clear.
-            let isClear =
-                min(asIs, asDifferences) * 4 > bytes && max(asIs, asDifferences) * 8 > min(asIs, asDifferences) * 9
-            if isClear {
-                return asIs < asDifferences
-                    ? try packed(plain(all), plainLevel) : try packed(filtered(all), Self.noiseLevels[compression])
-            }
-        }
-        // One after the other: rows of both kinds would be as much again in memory.
-        let asDifferences = try packed(filtered(all), Self.filteredLevels[compression])
-        let asIs = plain(all)
-        // Higher levels make plain rows some hundredths smaller than this one, seldom a tenth.
-        if plainLevel > Self.trialLevel, compression <= 6,
-            try packed(asIs, Self.trialLevel).count * 10 > asDifferences.count * 11
-        {
-            return asDifferences
-        }
-        let thorough = try packed(asIs, plainLevel)
-        return thorough.count < asDifferences.count ? thorough : asDifferences
+        guard compression > 0 else { return try packed(rows.plain(pixels, all), 0) }
+        let sample = rows.sample
+        let (repeats, judged) = (rows.repeats(pixels, sample ?? all), rows.filtered(pixels, sample ?? all))
+        let isSmooth = judged.difference < (rows.bytesPerSample == 1 ? 16 : 40)
+        let differences = { try self.packed(sample == nil ? judged.rows : self.rows.filtered(pixels, all).rows, $0) }
+        let plain = { try self.packed(self.rows.plain(pixels, all), Self.plainLevels[self.compression]) }
+
+        if isSmooth && repeats < 0.2 { return try differences(Self.noiseLevels[compression]) }
+        let level = Self.filteredLevels[compression]
+        // What repeats in a small picture is found again by packing alone; in a large one there is more between.
+        if isSmooth && repeats < (sample == nil ? 0.5 : 0.8) { return try differences(level) }
+        let asIs = try plain()
+        if sample == nil, repeats >= 0.8, asIs.count * 6 < pixels.count { return asIs }
+        let asDifferences = try differences(level)
+        return asIs.count < asDifferences.count ? asIs : asDifferences
     }
 
     private func packed(_ bytes: [UInt8], _ level: CInt) throws -> [UInt8] {

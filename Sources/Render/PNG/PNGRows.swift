@@ -39,8 +39,20 @@ struct PNGRows {
         }
     }
 
+    /// How many pixels of some rows are as their neighbor to the left or above, 0 to 1.
+    func repeats(_ pixels: UnsafeRawBufferPointer, _ rows: [Range<Int>]) -> Double {
+        let first = pixels.baseAddress!.assumingMemoryBound(to: UInt8.self)
+        let (pixel, numbers) = (CInt(bytesPerPixel), rows.joined())
+        let counts = numbers.map { number in
+            let row = first + number * bytes
+            return cpngfilter_repeats(row, number > 0 ? row - bytes : nil, bytes, pixel)
+        }
+        return Double(counts.reduce(0, +)) / Double(counts.count * width)
+    }
+
     /// Rows as differences, each by the filter that suits it.
-    func filtered(_ pixels: UnsafeRawBufferPointer, _ rows: [Range<Int>]) -> [UInt8] {
+    /// - Returns: the rows, and the mean of the differences' amounts, 0 to 128.
+    func filtered(_ pixels: UnsafeRawBufferPointer, _ rows: [Range<Int>]) -> (rows: [UInt8], difference: Double) {
         let instructions = cinstructions_best()
         // Two rows, each with a pixel of zeros in front.
         let stride = bytesPerPixel + bytes
@@ -48,13 +60,16 @@ struct PNGRows {
             buffers.initialize(repeating: 0)
             var (row, above) = (buffers.baseAddress! + bytesPerPixel, buffers.baseAddress! + stride + bytesPerPixel)
             var last = -1
-            return written(rows) { number, out in
+            var (sum, count): (UInt64, Int) = (0, 0)
+            let filtered = written(rows) { number, out in
                 if number > 0 && last != number - 1 { copy(pixels, number - 1, to: above) }
                 copy(pixels, number, to: row)
-                cpngfilter_adaptive(instructions, row, above, bytes, CInt(bytesPerPixel), out)
+                sum += cpngfilter_adaptive(instructions, row, above, bytes, CInt(bytesPerPixel), out)
+                count += bytes
                 swap(&row, &above)
                 last = number
             }
+            return (filtered, Double(sum) / Double(count))
         }
     }
 

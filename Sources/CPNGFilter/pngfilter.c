@@ -25,16 +25,19 @@ uint64_t cpngfilter_adaptive(
 }
 
 // With a constant step, the comparison of two pixels is an instruction or two.
-#define REPEATS(STEP)                                                                      \
-    case STEP:                                                                             \
-        for (size_t i = 0; i < count; i += STEP)                                           \
-            repeats += (i > 0 && memcmp(row + i, row + i - STEP, STEP) == 0)               \
-                || (above && memcmp(row + i, above + i, STEP) == 0);                       \
+#define REPEATS(STEP)                                                                           \
+    case STEP:                                                                                  \
+        for (size_t i = 0; i < count; i += STEP) {                                              \
+            const int is_left = i > 0 && memcmp(row + i, row + i - STEP, STEP) == 0;            \
+            const int is_above = above && memcmp(row + i, above + i, STEP) == 0;                \
+            repeats.either += (size_t) (is_left | is_above);                                    \
+            repeats.both += (size_t) (is_left & is_above);                                      \
+        }                                                                                       \
         break
 
-size_t cpngfilter_repeats(const uint8_t *row, const uint8_t *above, size_t count, int step)
+CPNGRepeats cpngfilter_repeats(const uint8_t *row, const uint8_t *above, size_t count, int step)
 {
-    size_t repeats = 0;
+    CPNGRepeats repeats = {0, 0};
     switch (step) {
         REPEATS(1);
         REPEATS(2);

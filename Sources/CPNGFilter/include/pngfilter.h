@@ -18,10 +18,15 @@
 uint64_t cpngfilter_adaptive(
     CInstructions use, const uint8_t *row, const uint8_t *above, size_t count, int step, uint8_t *out);
 
-/// Counts the pixels of a row that are as the pixel to their left or as the one above.
-/// - row, above: `count` bytes each; `above` is null for the first row of a picture.
-/// - step: bytes from a pixel to the next, 1 to 8.
-size_t cpngfilter_repeats(const uint8_t *row, const uint8_t *above, size_t count, int step);
+/// Pixels that are as the one to their left or as the one above, and those that are as both.
+typedef struct {
+    size_t either, both;
+} CPNGRepeats;
+
+/// Counts the pixels of a row that repeat a neighbor.
+/// - row, above: `count` bytes each; `above` is null for the first row of a picture, whose pixels repeat none above.
+/// - step: bytes from a pixel to the next: 1, 2, 3, 4, 6 or 8.
+CPNGRepeats cpngfilter_repeats(const uint8_t *row, const uint8_t *above, size_t count, int step);
 
 /// Undoes a filter: 0 none, 1 left, 2 above, 3 average, 4 Paeth.
 /// - row: `count` bytes of differences.

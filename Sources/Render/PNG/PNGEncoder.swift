@@ -8,8 +8,8 @@ import Vips
 /// Encodes one picture.
 ///
 /// Rows are packed plain or as differences from their neighbours (filtered). Differences halve photos and gradients,
-/// and make drawings larger. How many pixels repeat a neighbor, and how large the differences are, tells which picture
-/// this is; where it does not, rows are packed both ways.
+/// and make drawings larger. The number of pixels that repeat a neighbor, and the size of the differences, tell which
+/// picture this is; where they do not, rows are packed both ways.
 struct PNGEncoder {
     private let picture: Image
     private let rows: PNGRows
@@ -64,12 +64,13 @@ struct PNGEncoder {
         let differences = { try self.packed(sample == nil ? judged.rows : self.rows.filtered(pixels, all).rows, $0) }
         let plain = { try self.packed(self.rows.plain(pixels, all), Self.plainLevels[self.compression]) }
 
-        if isSmooth && repeats < 0.2 { return try differences(Self.noiseLevels[compression]) }
+        if isSmooth && repeats.either < 0.2 { return try differences(Self.noiseLevels[compression]) }
         let level = Self.filteredLevels[compression]
-        // What repeats in a small picture is found again by packing alone; in a large one there is more between.
-        if isSmooth && repeats < (sample == nil ? 0.5 : 0.8) { return try differences(level) }
+        // In a small picture, packing finds again by itself where the like was; in a large one that may be too far.
+        if isSmooth && repeats.either < (sample == nil ? 0.5 : 0.8) { return try differences(level) }
         let asIs = try plain()
-        if sample == nil, repeats >= 0.8, asIs.count * 6 < pixels.count { return asIs }
+        let isFlat = sample == nil && repeats.either >= 0.8 && repeats.both >= 0.5
+        if isFlat && asIs.count * 6 < pixels.count { return asIs }
         let asDifferences = try differences(level)
         return asIs.count < asDifferences.count ? asIs : asDifferences
     }

@@ -39,15 +39,18 @@ struct PNGRows {
         }
     }
 
-    /// How many pixels of some rows are as their neighbor to the left or above, 0 to 1.
-    func repeats(_ pixels: UnsafeRawBufferPointer, _ rows: [Range<Int>]) -> Double {
+    /// The shares of pixels in some rows that are as their neighbor to the left or above, and as both, 0 to 1.
+    func repeats(_ pixels: UnsafeRawBufferPointer, _ rows: [Range<Int>]) -> (either: Double, both: Double) {
         let first = pixels.baseAddress!.assumingMemoryBound(to: UInt8.self)
-        let (pixel, numbers) = (CInt(bytesPerPixel), rows.joined())
-        let counts = numbers.map { number in
+        var (either, both, count) = (0, 0, 0)
+        for number in rows.joined() {
             let row = first + number * bytes
-            return cpngfilter_repeats(row, number > 0 ? row - bytes : nil, bytes, pixel)
+            let repeats = cpngfilter_repeats(row, number > 0 ? row - bytes : nil, bytes, CInt(bytesPerPixel))
+            either += repeats.either
+            both += repeats.both
+            count += width
         }
-        return Double(counts.reduce(0, +)) / Double(counts.count * width)
+        return (Double(either) / Double(count), Double(both) / Double(count))
     }
 
     /// Rows as differences, each by the filter that suits it.

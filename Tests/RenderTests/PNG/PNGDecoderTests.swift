@@ -1,5 +1,4 @@
 // PNG as libdeflate unpacks it: every pixel against libpng, and every file with a fault left to libpng.
-import CDeflate
 import CPNGFilter
 import Foundation
 import Pipeline
@@ -185,14 +184,6 @@ import Vips
             }
             #expect(PNGDecoder(ByteSource(Array(bytes.prefix(index)))) == nil)
         }
-    }
-
-    private func zlib(_ bytes: [UInt8]) -> [UInt8] {
-        let compressor = libdeflate_alloc_compressor(6)
-        defer { libdeflate_free_compressor(compressor) }
-        var packed = [UInt8](repeating: 0, count: libdeflate_zlib_compress_bound(compressor, bytes.count))
-        let count = libdeflate_zlib_compress(compressor, bytes, bytes.count, &packed, packed.count)
-        return Array(packed.prefix(count))
     }
 
     @Test func `rows with an unknown filter, too few rows, too many, and bytes after them are left to libpng`() throws {

@@ -26,16 +26,18 @@ import Testing
 
     private func cost(_ differences: [UInt8]) -> Int { differences.reduce(0) { $0 + abs(Int(Int8(bitPattern: $1))) } }
 
-    private func filtered(_ use: CInstructions, _ row: [UInt8], _ above: [UInt8], _ step: Int) -> [UInt8] {
+    private func filtered(
+        _ use: CInstructions, _ row: [UInt8], _ above: [UInt8], _ step: Int
+    ) -> (bytes: [UInt8], cost: UInt64) {
         let zeros = [UInt8](repeating: 0, count: step)
         var out = [UInt8](repeating: 0, count: row.count + 1)
-        (zeros + row).withUnsafeBufferPointer { padded in
+        let cost = (zeros + row).withUnsafeBufferPointer { padded in
             (zeros + above).withUnsafeBufferPointer { paddedAbove in
                 cpngfilter_adaptive(
                     use, padded.baseAddress! + step, paddedAbove.baseAddress! + step, row.count, CInt(step), &out)
             }
         }
-        return out
+        return (out, cost)
     }
 
     /// Rows that each filter suits, and that are hard for arithmetic in bytes.
@@ -75,11 +77,33 @@ import Testing
                 let best = ways.indices.min { cost(ways[$0]) < cost(ways[$1]) }!
                 for use in Self.instructions {
                     let out = filtered(use, row, above, step)
-                    #expect(out == [UInt8(best)] + ways[best], "\(use) \(pixels) pixels of \(step) bytes")
+                    #expect(out.bytes == [UInt8(best)] + ways[best], "\(use) \(pixels) pixels of \(step) bytes")
+                    #expect(out.cost == UInt64(cost(ways[best])))
                 }
                 chosen.insert(UInt8(best))
             }
         }
         #expect(chosen.count >= 4, "the rows are to need nearly every filter: \(chosen.sorted())")
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 6, 8])
+    func `the pixels are counted that are as the one to the left or above`(step: Int) {
+        var random = SystemRandomNumberGenerator()
+        for width in [1, 2, 17, 100] {
+            // Two values, so that half of the neighbors are equal, and a pixel often differs in its last byte alone.
+            let rows = (0..<2).map { _ in
+                (0..<width).map { _ in
+                    [UInt8](repeating: 7, count: step - 1) + [UInt8.random(in: 0...1, using: &random)]
+                }
+            }
+            let (above, row) = (rows[0], rows[1])
+            func isLeft(_ index: Int) -> Bool { index > 0 && row[index] == row[index - 1] }
+            let (bytes, bytesAbove) = (row.flatMap { $0 }, above.flatMap { $0 })
+            let repeats = cpngfilter_repeats(bytes, bytesAbove, bytes.count, CInt(step))
+            #expect(repeats.either == row.indices.filter { isLeft($0) || above[$0] == row[$0] }.count)
+            #expect(repeats.both == row.indices.filter { isLeft($0) && above[$0] == row[$0] }.count)
+            let first = cpngfilter_repeats(bytes, nil, bytes.count, CInt(step))
+            #expect(first.either == row.indices.filter(isLeft).count && first.both == 0)
+        }
     }
 }

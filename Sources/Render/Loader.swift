@@ -53,7 +53,7 @@ enum Loader {
     /// Opens a picture for decoding. Rows come once, from top to bottom.
     /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
     static func open(
-        _ file: SourceFile, format: SourceFormat, _ opening: Opening = Opening(), tolerance: Tolerance = .nothing
+        _ file: ReceivedFile, format: SourceFormat, _ opening: Opening = Opening(), tolerance: Tolerance = .nothing
     ) throws -> Opened {
         var arguments: [(String, Argument)] = [
             ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),

@@ -9,7 +9,7 @@ import Vips
 /// A source whose header was read.
 final class ProbedSource {
     let facts: SourceFacts
-    private let file: SourceFile
+    private let file: ReceivedFile
     /// Opened for the header, its pixels not read yet. They come once, so it is used once.
     private var unread: Picture?
 
@@ -20,7 +20,7 @@ final class ProbedSource {
     init(
         _ file: OpenFile, format: SourceFormat, page: Int? = nil, wanted: WantedMetadata = WantedMetadata()
     ) throws {
-        let file = SourceFile(file)
+        let file = ReceivedFile(file)
         self.file = file
         let structure = format.declaration.structure
         let refusal = try file.structureForDecoding { try? structure.refusal(of: page ?? 1, in: $0) }
@@ -51,7 +51,8 @@ final class ProbedSource {
         try Self.metadata(of: opened.image, in: file, facts)
     }
 
-    private static func metadata(of image: Image, in file: SourceFile, _ facts: SourceFacts) throws -> SourceMetadata {
+    private static func metadata(of image: Image, in file: ReceivedFile, _ facts: SourceFacts) throws -> SourceMetadata
+    {
         let structure = facts.format.declaration.structure
         let own = try file.structureForDecoding { try? structure.statements(of: facts.page ?? 1, in: $0) }
         let png = try file.structureForDecoding { try? structure.pngFacts(in: $0) }

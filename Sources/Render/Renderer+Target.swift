@@ -48,7 +48,7 @@ extension Renderer {
         guard lseek(output.descriptor, 0, SEEK_SET) == 0 else { throw SystemError("read a rendition") }
         guard let format = rendition.format.asSource else { return nil }
         let picture = try Loader.open(
-            SourceFile(output), format: format, Loader.Opening(allFrames: rendition.output.frames > 1)
+            ReceivedFile(output), format: format, Loader.Opening(allFrames: rendition.output.frames > 1)
         ).picture
         if format.decoder.leavesMessages { _ = VipsLibrary.takeErrors() }
         return try picture.inLibvipsNumbers

@@ -54,7 +54,7 @@ package struct Sandbox {
         let start = Array("\0\0\0\u{18}ftypavif\0\0\0\0avifmif1".utf8)
         let file = OpenFile(owning: clinux_memory_file("imagemill-start"))
         guard file.descriptor >= 0, write(file.descriptor, start, start.count) == start.count else { return }
-        _ = try? Loader.open(SourceFile(file), format: .avif)
+        _ = try? Loader.open(ReceivedFile(file), format: .avif)
         _ = VipsLibrary.takeErrors()
     }
 

@@ -45,7 +45,7 @@ import Testing
         _ = try store.update([JobUpdate(lease, .settled)])
     }
 
-    // MARK: - What is on the disk
+    // MARK: - The file
 
     @Test
     func `the table of jobs takes every state and every policy for its original that a job can have, and no other`()
@@ -93,6 +93,17 @@ import Testing
         }
         let copy = try SQLiteLedger(state: BytePath(folder.path("copy")), policy: { _ in .run }, clocks: Clocks { 1 })
         #expect(try jobs.map { try copy.job($0.id)?.progress.state } == [.running, .offered])
+        withExtendedLifetime(store) {}
+    }
+
+    @Test func `a file that has lost its write-ahead log with all that was in it is new`() throws {
+        let store = try open()
+        _ = try store.offer([new("a")])
+        let file = try OpenFile.contents(BytePath(file), limit: .max)
+        #expect(!file.isEmpty)
+        try folder.write(file, to: "copy/ledger.sqlite")
+        let copy = try SQLiteLedger(state: BytePath(folder.path("copy")), policy: { _ in .run }, clocks: Clocks { 1 })
+        #expect(copy.isNew)
         withExtendedLifetime(store) {}
     }
 

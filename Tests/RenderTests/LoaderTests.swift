@@ -18,7 +18,7 @@ import Vips
             let path = try TestPicture.save(
                 wide, as: "heifsave_target", [("compression", "av1"), ("effort", 0)], to: folder.path("p3.avif"))
             let copy = try Loader.open(
-                SourceFile(OpenFile(owning: open(path, O_RDONLY | O_CLOEXEC))), format: .avif
+                ReceivedFile(OpenFile(owning: open(path, O_RDONLY | O_CLOEXEC))), format: .avif
             ).picture.inMemory()
             return (wide.blob("icc-profile-data"), copy.image.blob("icc-profile-data"))
         }

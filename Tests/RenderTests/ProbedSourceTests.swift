@@ -10,7 +10,7 @@ import Testing
     // Otherwise a disk that fails between two looks at a header makes a good picture corrupt.
     @Test func `a header that cannot be read a second time is no damage of the picture`() throws {
         let folder = try TemporaryFolder()
-        let file = SourceFile(try OpenFile.unreadable([1, 2, 3], in: folder))
+        let file = ReceivedFile(try OpenFile.unreadable([1, 2, 3], in: folder))
         let failure = #expect(throws: Failure.self) { try file.structureForDecoding { $0.read(0, 3) } }
         #expect(failure?.code == .changedWhileRead)
     }

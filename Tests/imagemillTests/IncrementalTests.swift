@@ -160,7 +160,7 @@ import Testing
         #expect(!runner.exists("out"))
     }
 
-    // MARK: - What is noticed
+    // MARK: - Noticed changes
 
     @Test func `a source with other bytes is noticed, also where its time is the same`() async throws {
         let runner = try await doneOnce()

@@ -159,7 +159,7 @@ import Testing
         #expect(try await runner.run("run", "p.yaml", "x", "-o", "alone").errorLines.count == 1, "nothing to announce")
     }
 
-    // MARK: - What a published folder tells
+    // MARK: - A published folder
 
     @Test(arguments: [true, false])
     func `no file below the output folder holds the machine's path, for relative and absolute arguments`(

@@ -179,7 +179,7 @@ import Vips
         }
     }
 
-    // MARK: - What it may not do
+    // MARK: - Forbidden
 
     @Test func `a pipeline with an SVG of its own reads no SVG of others`() async throws {
         try runner.folder.write(Self.mark(), to: "mark.svg")

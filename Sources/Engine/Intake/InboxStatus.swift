@@ -36,8 +36,8 @@ package struct InboxStatus: Sendable {
     package var ignored = 0
     /// Links, pipes, sockets and devices that were found.
     package var irregular = 0
-    /// Folders that the last whole scan left out because they are too deep.
-    package var tooDeep = 0
+    /// Files and folders that are where nothing is taken from, by the last whole scan and since.
+    package var misplaced = MisplacedFiles()
     /// Some of the sources that cannot be taken, with the reason.
     package var blocked: [(path: BytePath, reason: SystemError)] = []
     /// Some of the folders that cannot be looked into, with the reason.
@@ -56,6 +56,42 @@ package struct InboxStatus: Sendable {
     package init() {}
 }
 
+/// Why nothing is taken from a place in an inbox.
+package enum Misplacement: Equatable, Sendable {
+    /// A file is beside the folders of an inbox that takes sets.
+    case outsideOfSets
+    /// A folder is below the deepest level that is watched.
+    case tooDeep
+
+    package var sentence: String {
+        switch self {
+        case .outsideOfSets: "the pipeline takes sets; put it into a folder with the others of its set"
+        case .tooDeep:
+            "the folder is more than \(FolderScan.deepest) levels below the inbox; move it to a higher level"
+        }
+    }
+}
+
+/// Files and folders that an inbox leaves alone for where they are.
+package struct MisplacedFiles: Sendable {
+    package private(set) var count = 0
+    /// Some of them.
+    package private(set) var some: [(path: BytePath, reason: Misplacement)] = []
+
+    private static let most = 5
+
+    mutating func add(_ path: BytePath, _ reason: Misplacement) {
+        count += 1
+        if some.count < Self.most { some.append((path, reason)) }
+    }
+
+    mutating func remove(_ path: BytePath) {
+        guard let index = some.firstIndex(where: { $0.path == path }) else { return }
+        some.remove(at: index)
+        count -= 1
+    }
+}
+
 /// Something for the log, once.
 package enum WatchNote: Equatable, Sendable {
     case watching(WatchingHow)
@@ -68,15 +104,12 @@ package enum WatchNote: Equatable, Sendable {
     case blocked(BytePath, SystemError)
     /// A file that is no picture.
     case passedOver(BytePath, NoPicture)
-    /// A file beside the folders of an inbox that takes sets.
-    case loose(BytePath)
-    /// A folder below the deepest level that is watched.
-    case tooDeep(BytePath)
+    case misplaced(BytePath, Misplacement)
 
     package var isWarning: Bool {
         switch self {
         case .watching, .resumed, .passedOver: false
-        case .paused, .overflow, .irregular, .unreadable, .blocked, .loose, .tooDeep: true
+        case .paused, .overflow, .irregular, .unreadable, .blocked, .misplaced: true
         }
     }
 
@@ -90,10 +123,7 @@ package enum WatchNote: Equatable, Sendable {
         case .irregular(let path, _): "left alone '\(path.printable)': it is a pipe, a socket or a device"
         case .blocked(let path, let error): "cannot take '\(path.printable)': \(error.obstacle); it is tried again"
         case .passedOver(let path, let reason): "left alone '\(path.printable)': \(reason.sentence)"
-        case .loose(let path):
-            "left alone '\(path.printable)': the pipeline takes sets; put it into a folder with the others of its set"
-        case .tooDeep(let path):
-            "left out the folder '\(path.printable)': it is more than \(FolderScan.deepest) levels below the inbox; move it to a higher level"
+        case .misplaced(let path, let reason): "left alone '\(path.printable)': \(reason.sentence)"
         case .unreadable(let path, let error):
             "cannot look into \(path.bytes.isEmpty ? "the inbox" : "'\(path.printable)'"): \(error.obstacle)"
         }

@@ -20,7 +20,7 @@ extension WatchLoop {
         scan.startWhole()
         scanBegan = now
         ignoredInScan = 0
-        tooDeepInScan = 0
+        misplacedInScan = MisplacedFiles()
         unreadableInScan = []
         hasMissedSome = false
         nextScan = .never
@@ -35,7 +35,7 @@ extension WatchLoop {
         status.scans += 1
         status.scanSeconds = Double(now.nanoseconds - scanBegan.nanoseconds) / 1e9
         status.ignored = ignoredInScan
-        status.tooDeep = tooDeepInScan
+        status.misplaced = misplacedInScan
         status.unreadable = unreadableInScan
         // Another scan was requested meanwhile.
         guard nextScan == .never else { return }
@@ -64,16 +64,14 @@ extension WatchLoop {
             watch(path, directory)
         case .set(let path, let folder): tracker.scannedSet(path, folder: folder, at: .now)
         case .file(let path, _) where isSidecarOfFolder(path): break
-        case .file(let path, _) where settings.takesSets: logOnce(path, .loose(path))
+        case .file(let path, _) where settings.takesSets: misplaced(path, .outsideOfSets, inScan: true)
         // Its picture is looked at with it.
         case .file(let path, _) where hasPicture(sidecar: path, in: inbox): break
         case .file(let path, let status):
             if !isDone(path, status) { tracker.scanned(path, status, at: .now) }
         case .irregular(let path, let kind): logOnce(path, .irregular(path, kind))
         case .ignored: ignoredInScan += 1
-        case .tooDeep(let path):
-            tooDeepInScan += 1
-            logOnce(path, .tooDeep(path))
+        case .tooDeep(let path): misplaced(path, .tooDeep, inScan: true)
         case .unreadable(let path, let error):
             if error.mayPass { hasMissedSome = true }
             if unreadableInScan.count < Self.mostUnreadable { unreadableInScan.append((path, error)) }
@@ -104,14 +102,27 @@ extension WatchLoop {
         }
     }
 
+    /// Something is in the inbox from where it is never taken.
+    func misplaced(_ path: BytePath, _ reason: Misplacement, inScan: Bool = false) {
+        if inScan && scan.isWhole { misplacedInScan.add(path, reason) }
+        if logOnce(path, .misplaced(path, reason)) { status.misplaced.add(path, reason) }
+    }
+
+    /// It is not there any more.
+    func noLongerMisplaced(_ path: BytePath) {
+        misplacedInScan.remove(path)
+        status.misplaced.remove(path)
+        logged.remove(path)
+    }
+
     /// Logs something about a path, but only once.
-    func logOnce(_ path: BytePath, _ text: WatchNote) {
+    /// - Returns: whether it was logged now.
+    @discardableResult
+    func logOnce(_ path: BytePath, _ text: WatchNote) -> Bool {
         if logged.count >= 10_000 { logged = [] }
-        guard logged.insert(path).inserted else { return }
-        switch text {
-        case .irregular, .loose: status.irregular += 1
-        case .watching, .paused, .resumed, .overflow, .unreadable, .blocked, .passedOver, .tooDeep: break
-        }
+        guard logged.insert(path).inserted else { return false }
+        if case .irregular = text { status.irregular += 1 }
         log(text)
+        return true
     }
 }

@@ -22,7 +22,7 @@ final class WatchLoop {
     var nextRootCheck = Moment.now
     var scanBegan = Moment.now
     var ignoredInScan = 0
-    var tooDeepInScan = 0
+    var misplacedInScan = MisplacedFiles()
     var unreadableInScan: [(path: BytePath, reason: SystemError)] = []
     /// The scan could not read something, for a reason that may be gone soon.
     var hasMissedSome = false
@@ -177,6 +177,7 @@ final class WatchLoop {
         blockedFolders = [:]
         wasPartial = false
         status.unreadable = []
+        status.misplaced = MisplacedFiles()
         logged = []
     }
 
@@ -254,7 +255,7 @@ final class WatchLoop {
         guard let (set, member) = setAndMember(path) else {
             guard !settings.ignored.contains(name), !isSidecarOfFolder(path) else { return }
             if settings.takesSets {
-                if event != .vanished { logOnce(path, .loose(path)) }
+                if event == .vanished { noLongerMisplaced(path) } else { misplaced(path, .outsideOfSets) }
             } else {
                 tracker.record(event, path, at: .now)
                 if let picture = pictureOf(sidecar: path) { tracker.sidecarChanged(of: picture, at: .now) }
@@ -282,13 +283,14 @@ final class WatchLoop {
             }
             return
         }
-        guard path.components.count <= FolderScan.deepest else { return logOnce(path, .tooDeep(path)) }
+        guard path.components.count <= FolderScan.deepest else { return misplaced(path, .tooDeep) }
         if settings.takesSets { tracker.recordSet(BytePath(path.components[0]), isDeclaredComplete: false, at: .now) }
         scan.add(path)
     }
 
     func folderVanished(_ path: BytePath) {
         events?.forget(path)
+        noLongerMisplaced(path)
         guard let (set, member) = setAndMember(path) else { return tracker.forgetFolder(path) }
         tracker.record(.vanished, set: set, member: member, at: .now)
     }

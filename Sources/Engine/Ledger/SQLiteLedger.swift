@@ -40,15 +40,17 @@ package final class SQLiteLedger: Ledger {
         file = state.appending(LedgerFile.name)
         self.policy = policy
         self.trace = trace
-        isNew = try FileSystem.status(file).map { $0.bytes == 0 } ?? true
         do {
+            var layout = 0
             // The promises rest on FULL: with NORMAL, a power cut takes back what was said to be recorded.
             database = try DatabaseFile.open(
                 LedgerFile.name, in: directory,
                 DatabaseFile.Options(
                     patience: patience, pragmas: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216",
                     hasOneProcess: true, memory: memory)
-            ) { [file] in try Self.prepare($0, file) }
+            ) { [file] in layout = try Self.prepare($0, file) }
+            // A file without its -wal may have no tables: then it knows as little as a new one.
+            isNew = layout == 0
             try LedgerSchema.migrator.migrate(database)
             clock = try database.write { try LedgerClock($0, clocks) }
             try record(inboxes: inboxes)
@@ -60,13 +62,15 @@ package final class SQLiteLedger: Ledger {
         }
     }
 
-    private static func prepare(_ database: Database, _ file: BytePath) throws {
+    /// - Returns: the number of the file's layout; 0 if it has none yet.
+    private static func prepare(_ database: Database, _ file: BytePath) throws -> Int {
         let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         guard found == 0 || LedgerSchema.released.contains(found) else {
             throw StoreError.otherLayout(file, version: found)
         }
         // Only a file without tables can be told.
         try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+        return found
     }
 
     /// Brings all into the file itself, so that a copy of that alone has it.

@@ -6,7 +6,7 @@ extension SourceDecoder where Self: HEIFSource {
 
     /// libvips before 8.14.6 frees what a HEIF says of itself with the picture that was opened, even if copies of it are
     /// still there: https://github.com/libvips/libvips/pull/3725.
-    static func corrected(_ opened: Image, of file: SourceFile, page: Int, tolerance: Tolerance) throws -> Image {
+    static func corrected(_ opened: Image, of file: ReceivedFile, page: Int, tolerance: Tolerance) throws -> Image {
         try namingXMP(of: opened.copyingBlobs())
     }
 

@@ -8,7 +8,7 @@ extension JPEGSource: SourceDecoder {
     }
 
     static func pixels(
-        of opened: Image, in file: SourceFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
+        of opened: Image, in file: ReceivedFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image? {
         guard beginning.isScaled || beginning.isHeld,
             let decoder = JPEGDecoder(file.opened, like: opened, shrink: shrink)

@@ -2,14 +2,14 @@ import Pipeline
 import Vips
 
 extension PNGSource: SourceDecoder {
-    static func corrected(_ opened: Image, of file: SourceFile, page: Int, tolerance: Tolerance) throws -> Image {
+    static func corrected(_ opened: Image, of file: ReceivedFile, page: Int, tolerance: Tolerance) throws -> Image {
         tolerance == .truncated ? try withoutLeftovers(opened, of: file) : opened
     }
 
     /// A truncated PNG with gray, instead of what happened to be in memory, where libvips has read no rows: parts of other
     /// pictures may be there.
     /// - Throws: `Failure` with the code `truncated` if no row can be read; `VipsError`.
-    private static func withoutLeftovers(_ image: Image, of file: SourceFile) throws -> Image {
+    private static func withoutLeftovers(_ image: Image, of file: ReceivedFile) throws -> Image {
         let strict = try Operation(
             operation,
             [
@@ -31,7 +31,7 @@ extension PNGSource: SourceDecoder {
     }
 
     static func pixels(
-        of opened: Image, in file: SourceFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
+        of opened: Image, in file: ReceivedFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image? {
         facts.isUnpackedAtOnce ? try file.structureForDecoding { PNGDecoder($0) }?.decoded(opened) : nil
     }

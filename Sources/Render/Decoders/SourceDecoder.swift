@@ -19,12 +19,12 @@ protocol SourceDecoder: SourceFormatDeclaration {
     static func options(shrink: Int, factor: Double, allFrames: Bool) -> [(String, Argument)]
     /// Puts right what libvips gets wrong when it opens a picture.
     /// - Parameter page: from 1.
-    static func corrected(_ opened: Image, of file: SourceFile, page: Int, tolerance: Tolerance) throws -> Image
+    static func corrected(_ opened: Image, of file: ReceivedFile, page: Int, tolerance: Tolerance) throws -> Image
     /// The pixels of an opened picture by a decoder of this program, which leaves to libvips what it does not know and
     /// what is not without a fault.
     /// - Returns: nil if libvips decodes, row by row when they are asked for.
     static func pixels(
-        of opened: Image, in file: SourceFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
+        of opened: Image, in file: ReceivedFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image?
 
     /// Whether `pixels` may find a fault only when its rows are read. Then libvips decodes, and they are read once more.
@@ -45,9 +45,9 @@ extension SourceDecoder {
     static func options(shrink: Int, factor: Double, allFrames: Bool) -> [(String, Argument)] {
         isVector ? [("scale", .double(factor))] : hasFrames && allFrames ? [("n", -1)] : []
     }
-    static func corrected(_ opened: Image, of file: SourceFile, page: Int, tolerance: Tolerance) -> Image { opened }
+    static func corrected(_ opened: Image, of file: ReceivedFile, page: Int, tolerance: Tolerance) -> Image { opened }
     static func pixels(
-        of opened: Image, in file: SourceFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
+        of opened: Image, in file: ReceivedFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) -> Image? { nil }
     static var findsFaultsLate: Bool { false }
     static func canBeTruncated(_ facts: SourceFacts) -> Bool { true }

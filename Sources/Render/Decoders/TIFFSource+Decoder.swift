@@ -2,7 +2,7 @@ import Pipeline
 import Vips
 
 extension TIFFSource: SourceDecoder {
-    static func corrected(_ opened: Image, of file: SourceFile, page: Int, tolerance: Tolerance) throws -> Image {
+    static func corrected(_ opened: Image, of file: ReceivedFile, page: Int, tolerance: Tolerance) throws -> Image {
         let extra = try file.structureForDecoding { extraSamples(page: page, $0) }
         return try withKnownBands(opened, extra: extra).withLightDivided(by: extra.first { $0.isAlpha })
     }

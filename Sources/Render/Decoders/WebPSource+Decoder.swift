@@ -3,7 +3,7 @@ import Vips
 
 extension WebPSource: SourceDecoder {
     static func pixels(
-        of opened: Image, in file: SourceFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
+        of opened: Image, in file: ReceivedFile, _ facts: SourceFacts, shrink: Int, _ beginning: Beginning
     ) throws -> Image? {
         let decoder = facts.isUnpackedAtOnce ? try file.structureForDecoding { WebPDecoder($0) } : nil
         return try decoder?.decoded(opened, shrink: shrink) ?? opened.averaged(by: shrink)

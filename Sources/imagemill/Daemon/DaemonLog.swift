@@ -156,7 +156,7 @@ extension WatchNote {
         case .paused: .paused
         case .resumed: .resumed
         case .overflow: .overflow
-        case .watching, .irregular, .unreadable, .blocked, .passedOver, .loose, .tooDeep: nil
+        case .watching, .irregular, .unreadable, .blocked, .passedOver, .misplaced: nil
         }
     }
 }

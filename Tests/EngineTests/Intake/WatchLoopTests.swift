@@ -215,19 +215,24 @@ import Testing
         var notes: [WatchNote] = []
         let loop = try loop { notes.append($0) }
         #expect(offered(loop, 1) == [BytePath("\(deepest)/file.jpg")])
-        #expect(loop.status.tooDeep == 1)
-        func tooDeep() -> [WatchNote] { notes.filter { if case .tooDeep = $0 { true } else { false } } }
-        #expect(tooDeep() == [.tooDeep(BytePath("\(deepest)/e"))])
+        #expect(loop.status.misplaced.count == 1)
+        func tooDeep() -> [WatchNote] { notes.filter { if case .misplaced(_, .tooDeep) = $0 { true } else { false } } }
+        #expect(tooDeep() == [.misplaced(BytePath("\(deepest)/e"), .tooDeep)])
         #expect(tooDeep().first?.isWarning == true)
         #expect(
-            tooDeep().first?.sentence.hasSuffix("it is more than 64 levels below the inbox; move it to a higher level")
+            tooDeep().first?.sentence.hasSuffix(
+                "the folder is more than 64 levels below the inbox; move it to a higher level")
                 == true)
         try folder.write("x", to: "in/\(deepest)/f/file.jpg")
         _ = loop.turn()
         #expect(tooDeep().count == 2)
         loop.rescan()
         while loop.status.scans < 2 { _ = loop.turn() }
-        #expect(loop.status.tooDeep == 2 && tooDeep().count == 2)
+        #expect(
+            loop.status.misplaced.some.map(\.path.lastComponent.text).sorted() == ["e", "f"] && tooDeep().count == 2)
+        try FileManager.default.removeItem(atPath: folder.path("in/\(deepest)/e"))
+        while loop.status.misplaced.count == 2 { _ = loop.turn() }
+        #expect(loop.status.misplaced.some.map(\.path.lastComponent.text) == ["f"])
     }
 
     @Test

@@ -229,7 +229,7 @@ struct StagePlanTests {
         #expect(summary(plan) == row.expected)
     }
 
-    // MARK: - What cannot be done
+    // MARK: - Impossible plans
 
     @Test(
         arguments: [

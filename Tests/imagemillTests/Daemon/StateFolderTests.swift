@@ -81,7 +81,7 @@ import Testing
         #expect(try await drop.stop(watch).exit == 0)
     }
 
-    // MARK: - What a start finds
+    // MARK: - At a start
 
     private static let another = "has renditions that another state folder knows, such as 'a."
     private static let lost = "was lost, and a new one is used"

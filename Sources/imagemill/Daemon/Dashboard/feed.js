@@ -81,7 +81,7 @@ async function read(stream, abort) {
       text += value;
       const events = text.split("\n\n");
       text = events.pop();
-      // Of several that came at once, the last says it all.
+      // The last of several that came at once says it all.
       if (events.length) show(JSON.parse(events.pop().slice("data: ".length)));
     }
   } finally {

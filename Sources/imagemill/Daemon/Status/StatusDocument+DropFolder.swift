@@ -75,8 +75,12 @@ extension StatusDocument.Inbox {
         obstacles += inbox.watching.unreadable.map {
             StatusDocument.Obstacle(path: ShownPath($0.path), message: "cannot look into it: \($0.reason.obstacle)")
         }
-        passedOver = counts.passedOver
+        let misplaced = inbox.watching.misplaced
+        passedOver = counts.passedOver + misplaced.count
         passedOverFiles = inbox.watching.passedOver.map {
+            StatusDocument.Obstacle(path: ShownPath($0.path), message: $0.reason.sentence)
+        }
+        passedOverFiles += misplaced.some.map {
             StatusDocument.Obstacle(path: ShownPath($0.path), message: $0.reason.sentence)
         }
         seen = counts.settling + counts.ready + counts.blocked

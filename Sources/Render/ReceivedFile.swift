@@ -1,9 +1,9 @@
-// A source's descriptor, with its beginning, which is read once.
+// The file of a source as the supervisor has handed it over, with its beginning, which is read once.
 import Pipeline
 import System
 
 /// The file of a source that is being decoded.
-final class SourceFile {
+final class ReceivedFile {
     let opened: OpenFile
     private var beginning: FileBeginning?
 

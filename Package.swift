@@ -82,7 +82,8 @@ let package = Package(
             name: "VipsTests", dependencies: ["CResample", "CVips", "Kernels", "Vips", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "PipelineTests", dependencies: ["Kernels", "Pipeline", "Stages"], swiftSettings: settings),
+            name: "PipelineTests", dependencies: ["Kernels", "Pipeline", "Stages", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "StagesTests", dependencies: ["Kernels", "Stages", "TestSupport", "Typesetting"],
             swiftSettings: settings),

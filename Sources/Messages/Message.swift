@@ -29,8 +29,12 @@ package struct WantedMetadata: Codable, Sendable {
     package var words = false
     /// These fields.
     package var fields: [MetadataField] = []
+    /// Previews in the file.
+    package var previews = false
 
-    package init(words: Bool = false, fields: [MetadataField] = []) { (self.words, self.fields) = (words, fields) }
+    package init(words: Bool = false, fields: [MetadataField] = [], previews: Bool = false) {
+        (self.words, self.fields, self.previews) = (words, fields, previews)
+    }
 }
 
 package struct PipelineMessage: Codable, Sendable {
@@ -191,15 +195,22 @@ package struct RenderedSize: Codable, Sendable, Equatable {
     private let original: Bool?
     /// The file has the source's own bytes: `never-larger`.
     package var isOriginal: Bool { original ?? false }
+    /// Nil for false.
+    private let preview: Bool?
+    /// It is made of the preview in the source's file.
+    package var isOfPreview: Bool { preview ?? false }
 
     package init(
-        size: PixelSize, frames: Int, reached: ReachedQuality? = nil, look: PictureLook? = nil, isOriginal: Bool = false
+        size: PixelSize, frames: Int, reached: ReachedQuality? = nil, look: PictureLook? = nil,
+        isOriginal: Bool = false,
+        isOfPreview: Bool = false
     ) {
         self.size = size
         self.frames = frames
         self.reached = reached
         self.look = look
         original = isOriginal ? true : nil
+        preview = isOfPreview ? true : nil
     }
 }
 

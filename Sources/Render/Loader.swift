@@ -90,7 +90,7 @@ extension Image {
     }
 
     /// The picture with a profile that says what the file says otherwise, if that counts. Without one it is in sRGB.
-    fileprivate func described(by stated: StatedColor?) throws(VipsError) -> Image {
+    func described(by stated: StatedColor?) throws(VipsError) -> Image {
         let hasProfile = has("icc-profile-data")
         guard let stated, !hasProfile || stated.overrulesProfile else { return self }
         let isGray = bands < 3

@@ -37,6 +37,10 @@ final class ProbedSource {
         facts.gainMap = try file.structureForDecoding { try? structure.gainMap(of: page ?? 1, in: $0) }
         facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
         facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
+        if wanted.previews {
+            facts.previews =
+                try file.structureForDecoding { try? structure.previews(in: $0) }?.showing(facts.size) ?? []
+        }
         if wanted.words || !wanted.fields.isEmpty {
             let metadata = try Self.metadata(of: opened.picture.image, in: file, facts)
             if wanted.words { facts.words = PictureWords(metadata.statements) }
@@ -141,6 +145,33 @@ final class ProbedSource {
         // Memory that the decoder has freed is not counted for the stages.
         if facts.isUnpackedAtOnce { clinux_return_freed_memory(CostModel.keptMemory) }
         return beginning.isHeld ? try picture.inMemory() : picture
+    }
+
+    /// A preview, with its pixels in memory.
+    /// - Returns: nil if it is damaged, or another one than the file says.
+    func decoded(_ load: PreviewLoad) throws(Failure) -> Picture? {
+        let (decoder, structure) = (facts.format.decoder, facts.format.declaration.structure)
+        let bytes = try file.structureForDecoding { try? structure.file(of: load.preview, in: $0) }
+        guard let bytes else { return nil }
+        // The picture's own messages stay for whoever judges them.
+        let decoded = try? VipsLibrary.settingMessagesAside { () -> Picture? in
+            let opened = try Operation(
+                decoder.operation,
+                [("source", .source(try Source(bytes: bytes))), ("fail_on", "error")]
+                    + decoder.options(shrink: load.shrink, factor: 1, allFrames: false)
+            ).image()
+            let stated = (try? structure.statedColor(of: 1, in: ByteSource(bytes))) ?? nil
+            let picture = try Picture(decoded: opened.described(by: stated)).inMemory()
+            let isSound = VipsLibrary.takeErrors().isEmpty || decoder.leavesMessages
+            return isSound ? picture : nil
+        }
+        guard let picture = decoded ?? nil else { return nil }
+        let (size, shrink) = (load.preview.size, load.shrink)
+        let isAsSaid =
+            abs(picture.size.width * shrink - size.width) < shrink
+            && abs(picture.size.height * shrink - size.height) < shrink && picture.hasAlpha == facts.hasAlpha
+            && picture.pixels.colour == facts.colour && picture.pixels.depth == facts.depth
+        return isAsSaid ? picture : nil
     }
 
     /// Reads the rows of a picture as they are decoded.

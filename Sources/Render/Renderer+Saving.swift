@@ -28,7 +28,7 @@ extension Renderer {
         return (
             RenderedSize(
                 size: frames.pictures[0].size, frames: frames.pictures.count, reached: saved.reached, look: saved.look,
-                isOriginal: saved.isOriginal),
+                isOriginal: saved.isOriginal, isOfPreview: starts.isOfPreview),
             saved.warnings + lost + (delays == frames.delays ? [] : [rendition.slowedWarning])
                 + (watch.sawTransparency ? [rendition.flattenedWarning] : [])
         )

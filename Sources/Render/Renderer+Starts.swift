@@ -16,18 +16,27 @@ extension Renderer {
 
     /// The frames that each rendition begins with.
     /// - Parameter opened: the source, of which no pixel was read yet.
-    func starts(from opened: Picture, of source: ProbedSource) throws -> (starts: [Frames], warnings: [Warning]) {
+    func starts(
+        from opened: Picture, of source: ProbedSource
+    ) throws -> (starts: [Frames], warnings: [Warning], isOfPreview: Bool) {
         let timing = FrameTiming(opened.image, plan)
         switch plan.load.beginning {
         case .upright(_, let sharing):
             let decoded = try source.decoded(opened, shrink: plan.load.shrink, plan.load.beginning)
-            return try starts(from: turned(decoded, timing), timing, sharing)
+            let (starts, warnings) = try starts(from: turned(decoded, timing), timing, sharing)
+            return (starts, warnings, false)
         case .scaled:
+            if let preview = plan.load.preview, let decoded = try source.decoded(preview) {
+                let (converted, warnings) = try converted(decoded)
+                return (try scaledAtOnce(converted, timing, isTurned: false, of: preview), warnings, true)
+            }
             // All rows are read before this returns. Whatever is wrong with them, libvips finds it again.
-            return try source.fallingBack(opened, shrink: plan.load.shrink, plan.load.beginning) { decoded in
+            let (starts, warnings) = try source.fallingBack(opened, shrink: plan.load.shrink, plan.load.beginning) {
+                decoded in
                 let (converted, warnings) = try converted(decoded)
                 return (try scaledAtOnce(withoutFrames(converted), timing, isTurned: false), warnings)
             }
+            return (starts, warnings, false)
         }
     }
 
@@ -72,8 +81,12 @@ extension Renderer {
 
     /// The picture at the size that each rendition's first stage scales to, while its rows pass once. That stage finds
     /// nothing left to scale.
-    /// - Parameter isTurned: whether the picture is upright already; otherwise each is turned when it is rendered.
-    private func scaledAtOnce(_ picture: Picture, _ timing: FrameTiming, isTurned: Bool) throws -> [Frames] {
+    /// - Parameters:
+    ///   - isTurned: whether the picture is upright already; otherwise each is turned when it is rendered.
+    ///   - preview: the preview that the picture is; nil for the source itself.
+    private func scaledAtOnce(
+        _ picture: Picture, _ timing: FrameTiming, isTurned: Bool, of preview: PreviewLoad? = nil
+    ) throws -> [Frames] {
         let swapsSides = !isTurned && plan.source.orientation >= 5
         let targets = try zip(plan.renditions, plan.load.shrinks).map { rendition, shrink in
             guard let scaling = rendition.firstScaling else {
@@ -83,14 +96,14 @@ extension Renderer {
             // Each is made of the pixels that it would get alone.
             return ResamplingTarget(
                 width: size.width, height: size.height, kernel: scaling.kernel,
-                shrink: shrink / plan.load.shrink)
+                shrink: preview == nil ? shrink / plan.load.shrink : 1)
         }
         // The last pixel of a picture that is shrunk on load stands for what is left of the source, which may be less
         // than a pixel.
-        let shrink = Double(plan.load.shrink)
-        let isFraction = plan.load.shrink > 1 && !plan.source.format.isVector && !isTurned
-        let extent =
-            isFraction ? (Double(plan.source.size.width) / shrink, Double(plan.source.size.height) / shrink) : nil
+        let shrink = Double(preview?.shrink ?? plan.load.shrink)
+        let isFraction = shrink > 1 && !plan.source.format.isVector && !isTurned
+        let size = preview?.preview.size ?? plan.source.size
+        let extent = isFraction ? (Double(size.width) / shrink, Double(size.height) / shrink) : nil
         return try picture.withoutOrientation().image.resampled(to: targets, extent: extent, frames: timing.frames).map
         { image in
             let scaled = picture.with(image)

@@ -41,12 +41,12 @@ struct Renderer {
         let opened = try source.opened(plan.load, tolerance: pipeline.tolerance)
         let metadata = try source.metadata(of: opened)
         let missing = try source.warnings(pipeline.tolerance)
-        let (starts, warnings) = try judging(trial) { try self.starts(from: opened, of: source) }
+        let (starts, warnings, isOfPreview) = try judging(trial) { try self.starts(from: opened, of: source) }
         let isSound = warnings.isEmpty && missing.isEmpty
         let (map, lost) = try gainMap(of: source)
         return Starts(
             frames: starts, metadata: metadata, warnings: warnings + missing + lost,
-            source: isSound && lost.isEmpty ? source : nil, gainMap: map)
+            source: isSound && lost.isEmpty ? source : nil, gainMap: map, isOfPreview: isOfPreview)
     }
 
     /// A gain map that cannot be decoded costs the renditions their light beyond white, and nothing else.
@@ -85,6 +85,8 @@ struct Renderer {
         var source: ProbedSource?
         /// The source's gain map, if a rendition keeps it.
         var gainMap: SourceGainMap?
+        /// They are made of the preview in the source's file.
+        var isOfPreview = false
     }
 
     /// - Parameter trial: judges messages of libvips; nil if they are to be ignored.

@@ -57,6 +57,9 @@ struct PlanTable {
         ]
         let way = source.format.isVector ? "drawn" : "decoded"
         let size = "\(drawn(plan.load)), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")"
+        if let load = plan.load.preview {
+            lines.append("made of the preview in the file, \(load.preview.size), if it is sound; else:")
+        }
         lines.append("\(way) \(plan.drawings.isEmpty ? size : "for each rendition")")
         if let color = source.color { lines.append("in \(color.words)") }
         if let map = source.gainMap { lines.append("HDR by \(map.words)") }

@@ -29,11 +29,11 @@ package struct BatchDocument: Decodable, Sendable {
             package let ssim: Double?
             package let cached: Bool
             package let sha256, pathBytes, color, thumbhash: String?
-            package let original: Bool?
+            package let original, preview: Bool?
 
             private enum CodingKeys: String, CodingKey {
                 case name, path, format, scale, width, height, bytes, frames, quality, trials, ssim, cached, sha256
-                case color, thumbhash, original
+                case color, thumbhash, original, preview
                 case pathBytes = "path-bytes"
             }
         }

@@ -75,6 +75,9 @@ package enum ReportSchema {
             "original": [
                 "const": true, "description": "With `never-larger`: the file has the source's own bytes.",
             ],
+            "preview": [
+                "const": true, "description": "With `preview: allow`: it is made of the preview in the source's file.",
+            ],
         ])
 
     private static let document = object(

@@ -164,7 +164,7 @@ extension KeyedDecodingContainer<SourceKey> {
 extension SourceReport.RenditionEntry {
     private enum Key: String, CodingKey {
         case name, scale, path, format, width, height, frames, bytes, sha256, quality, ssim, trials, cached,
-            color, thumbhash, original
+            color, thumbhash, original, preview
         case pathBytes = "path-bytes"
     }
 
@@ -186,6 +186,7 @@ extension SourceReport.RenditionEntry {
         try container.encodeIfPresent(look?.cssColor, forKey: .color)
         try container.encodeIfPresent(look?.base64, forKey: .thumbhash)
         if isOriginal { try container.encode(true, forKey: .original) }
+        if isOfPreview { try container.encode(true, forKey: .preview) }
     }
 
     package init(from decoder: any Decoder) throws {
@@ -211,6 +212,7 @@ extension SourceReport.RenditionEntry {
         let hash = try container.decodeIfPresent(String.self, forKey: .thumbhash).flatMap { Data(base64Encoded: $0) }
         look = color == nil && hash == nil ? nil : PictureLook(color: color, thumbHash: hash.map { [UInt8]($0) })
         isOriginal = try container.decodeIfPresent(Bool.self, forKey: .original) ?? false
+        isOfPreview = try container.decodeIfPresent(Bool.self, forKey: .preview) ?? false
     }
 }
 

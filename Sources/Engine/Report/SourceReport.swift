@@ -74,10 +74,12 @@ package struct SourceReport: Sendable, Codable {
         package var look: PictureLook?
         /// The file has the source's own bytes.
         var isOriginal = false
+        /// It is made of the preview in the source's file.
+        var isOfPreview = false
 
         mutating func note(_ said: RenderedSize) {
             (size, frames, reached) = (said.size, said.frames, said.reached)
-            (look, isOriginal) = (said.look, said.isOriginal)
+            (look, isOriginal, isOfPreview) = (said.look, said.isOriginal, said.isOfPreview)
         }
     }
 

@@ -8,8 +8,9 @@ extension RenditionMaker {
         switch task.opened {
         case .picture(let picture):
             // A set has no metadata of its own that a text could say.
-            let words = task.settings.pipeline.file.wantsWords
-            return .picture(try probe(picture, of: task, WantedMetadata(words: words)), task.source.name)
+            let file = task.settings.pipeline.file
+            let wanted = WantedMetadata(words: file.wantsWords, previews: file.preview == .allow)
+            return .picture(try probe(picture, of: task, wanted), task.source.name)
         case .set(let set):
             var members: [MemberFacts] = []
             var failed = FailedMembers()

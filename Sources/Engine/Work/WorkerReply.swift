@@ -62,7 +62,9 @@ struct WorkerReply {
             throw WorkerLoss.confused("a header that cannot be")
         }
         let said = facts.metadata?.map(\.field) ?? []
-        guard Set(said).count == said.count, said.allSatisfy(wanted.fields.contains) else {
+        guard Set(said).count == said.count, said.allSatisfy(wanted.fields.contains),
+            wanted.previews || facts.previews.isEmpty
+        else {
             throw WorkerLoss.confused("metadata that was not asked for")
         }
         return facts

@@ -21,6 +21,7 @@ package final class PipelineFile: Sendable {
     package let profile: ProfilePolicy
     package let toneMap: ToneMapSettings
     package let tolerance: Tolerance
+    package let preview: PreviewUse
     /// The page or frame of the source that is read, from 1; nil for the first page, or all frames.
     package let page: Int?
     /// The limits that are lower than those where the pipeline is used.
@@ -88,6 +89,7 @@ package final class PipelineFile: Sendable {
         profile = group.profile
         toneMap = group.toneMap
         tolerance = group.tolerance
+        preview = group.preview
         page = group.page
         limits = group.limits
         policy = group.policy
@@ -201,6 +203,7 @@ struct PipelineGroup: ParameterGroup {
     let profile: ProfilePolicy
     let toneMap: ToneMapSettings
     let tolerance: Tolerance
+    let preview: PreviewUse
     let page: Int?
     let limits: LimitOverrides
     let policy: WarningPolicy
@@ -226,6 +229,10 @@ struct PipelineGroup: ParameterGroup {
             "tone-map", ToneMapSettings.placeholder,
             "How light beyond white becomes white, for HDR pictures in PQ and HLG; the usual values suit photos.")
         tolerance = p.optional("tolerate", .nothing, "Which damage to let pass, with a warning in the report.")
+        preview = p.optional(
+            "preview", .never,
+            "allow makes renditions of the preview in a photo's file if none is larger than that; much quicker, but a preview may be older than the photo."
+        )
         page = p.optional(
             "page", in: 1...100_000,
             "Which page of a PDF or a TIFF is read, or which frame of an animation, which is a still then; from 1. Default: the first page, all frames."

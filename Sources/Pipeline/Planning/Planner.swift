@@ -269,7 +269,8 @@ package struct Planner: Sendable {
         }
         return LoadPlan(
             scale: decoded.size.width / source.uprightSize.width, shrinks: shrinks, enlargements: enlargements,
-            loadsAllFrames: decoded.frames > 1, beginning: beginning)
+            loadsAllFrames: decoded.frames > 1, beginning: beginning,
+            preview: pipeline.preview == .allow ? PreviewLoad(source, beginning, renditions) : nil)
     }
 }
 

@@ -22,6 +22,14 @@ enum ShrinkOnLoad {
         return factors.last { ratio / Double($0) >= leftOver($0, hidesFineErrors: hidesFineErrors) } ?? 1
     }
 
+    /// The factor for a preview, whose last pixels the scaler counts as they are.
+    /// - Parameter ratio: how many of its pixels the largest rendition makes one of.
+    static func factor(forPreviewOf source: SourceFacts, leaving ratio: Double) -> Int {
+        source.format.declaration.shrinkFactors.last {
+            ratio / Double($0) >= leftOver($0, hidesFineErrors: false)
+        } ?? 1
+    }
+
     /// The factors that the format's decoder offers, in rising order.
     /// - Parameter isExact: only those after which every pixel stands for as many as any other. At 1/2, a picture 2725
     ///   pixels wide becomes 1362 pixels and half a one, which is left out or taken for a whole one; that would move

@@ -35,6 +35,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var color: ColorFacts?
     /// The second picture in the file that makes it HDR; nil if there is none.
     package var gainMap: GainMapFacts?
+    /// The previews in the file that may be used, the smallest first; empty if they were not asked for.
+    package var previews: [EmbeddedPreview] = []
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
     /// The words of its metadata; nil if they were not asked for.
@@ -79,7 +81,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
             && (1...1_000_000).contains(frames) && (0...65_535).contains(droppedBands)
             && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)
             && captureDate.map(isDate) ?? true && color?.isPlausible ?? true
-            && gainMap?.isPlausible ?? true && words?.isPlausible ?? true
+            && gainMap?.isPlausible ?? true && previews.count <= EmbeddedPreview.most
+            && previews.allSatisfy(\.isPlausible) && words?.isPlausible ?? true
             && metadata?.allSatisfy(\.isPlausible) ?? true
     }
 

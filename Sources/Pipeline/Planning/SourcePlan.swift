@@ -53,6 +53,8 @@ package struct LoadPlan: Hashable, Sendable {
     /// All frames of an animation, or only the first picture of the file.
     package let loadsAllFrames: Bool
     package var beginning: Beginning
+    /// Decoded instead of the picture; nil if the pipeline does not allow that, or no preview will do.
+    package var preview: PreviewLoad?
 
     /// All pixels as they are, for stages that look at them.
     static let whole = LoadPlan(shrinks: [], loadsAllFrames: false, beginning: .held)

@@ -4,7 +4,11 @@
 
 struct HEIFBuilder {
     var brand = "heic"
-    /// The properties of the primary item, in their order; the thumbnail has an extent of 30 × 20.
+    /// Whether the first item is called the thumbnail of the other.
+    var namesThumbnail = false
+    /// The properties of the thumbnail besides its extent of 30 × 20.
+    var thumbnailProperties: [[UInt8]] = []
+    /// The properties of the primary item, in their order.
     var properties: [[UInt8]] = [HEIFBuilder.extent(300, 200)]
     var hasLongIndices = false
     /// The version of `iloc`. From 1 on there is a construction method, from 2 on item numbers have four bytes.
@@ -37,13 +41,17 @@ struct HEIFBuilder {
     }
 
     private var references: [UInt8] {
-        guard !derivations.isEmpty else { return [] }
-        let boxes = derivations.flatMap { item, sources in
-            Self.box(
-                "dimg",
-                SmallFiles.big(item, referenceBytes) + SmallFiles.big(sources.count, 2)
-                    + sources.flatMap { SmallFiles.big($0, referenceBytes) })
-        }
+        guard !derivations.isEmpty || namesThumbnail else { return [] }
+        let thumbnail = Self.box(
+            "thmb", [1, 1, 2].flatMap { SmallFiles.big($0, 2) })
+        let boxes =
+            (namesThumbnail ? thumbnail : [])
+            + derivations.flatMap { item, sources in
+                Self.box(
+                    "dimg",
+                    SmallFiles.big(item, referenceBytes) + SmallFiles.big(sources.count, 2)
+                        + sources.flatMap { SmallFiles.big($0, referenceBytes) })
+            }
         return Self.fullBox("iref", version: referenceBytes == 2 ? 0 : 1, boxes)
     }
 
@@ -61,13 +69,14 @@ struct HEIFBuilder {
     }
 
     private var propertyContainer: [UInt8] {
-        Self.box("ipco", Self.extent(30, 20) + properties.joined())
+        Self.box("ipco", Self.extent(30, 20) + (properties + thumbnailProperties).joined())
     }
 
     /// Each index is marked as essential.
     private var associations: [UInt8] {
         let index = { (number: Int) in hasLongIndices ? SmallFiles.big(number | 0x8000, 2) : [UInt8(number) | 0x80] }
-        let thumbnail = SmallFiles.big(1, 2) + [1] + index(1)
+        let own = thumbnailProperties.indices.flatMap { index($0 + properties.count + 2) }
+        let thumbnail = SmallFiles.big(1, 2) + [UInt8(thumbnailProperties.count + 1)] + index(1) + own
         let primary = SmallFiles.big(2, 2) + [UInt8(properties.count)] + properties.indices.flatMap { index($0 + 2) }
         return Self.fullBox("ipma", flags: hasLongIndices ? 1 : 0, SmallFiles.big(2, 4) + thumbnail + primary)
     }

@@ -18,6 +18,9 @@ struct HostileFormatsTests {
         _ = try? structure.gainMap(of: 1, in: ByteSource(bytes))
         _ = try? structure.hasHiddenFrames(ByteSource(bytes))
         _ = try? structure.codedPicture(in: ByteSource(bytes))
+        for preview in (try? structure.previews(in: ByteSource(bytes))) ?? [] {
+            _ = try? structure.file(of: preview, in: ByteSource(bytes))
+        }
         _ = completeness(of: format, in: ByteSource(bytes))
         guard let size = headerSize(of: format, in: ByteSource(bytes)) else { return true }
         return size.width > 0 && size.height > 0

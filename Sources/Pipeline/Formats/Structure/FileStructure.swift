@@ -27,6 +27,10 @@ package protocol FileStructure: Sendable {
     static func gainMapFile(
         in source: ByteSource, of format: SourceFormat
     ) throws(StructureError) -> GainMapFile?
+    /// The previews of the picture that are in its colors, whatever their shape.
+    static func previews(in source: ByteSource) throws(StructureError) -> [EmbeddedPreview]
+    /// A preview as a file of its own, in the source's format.
+    static func file(of preview: EmbeddedPreview, in source: ByteSource) throws(StructureError) -> [UInt8]
     /// Whether there is an animation of which the decoder gives one picture only.
     static func hasHiddenFrames(_ source: ByteSource) throws(StructureError) -> Bool
     /// The first other file that it shows a part of, which is never read: the address as it is written.
@@ -62,6 +66,10 @@ extension FileStructure {
     package static func statedColor(of page: Int, in source: ByteSource) -> StatedColor? { nil }
     package static func gainMap(of page: Int, in source: ByteSource) -> GainMapFacts? { nil }
     package static func gainMapFile(in source: ByteSource, of format: SourceFormat) -> GainMapFile? { nil }
+    package static func previews(in source: ByteSource) -> [EmbeddedPreview] { [] }
+    package static func file(of preview: EmbeddedPreview, in source: ByteSource) throws(StructureError) -> [UInt8] {
+        throw .malformed
+    }
     package static func hasHiddenFrames(_ source: ByteSource) -> Bool { false }
     package static func linkedFile(in source: ByteSource) -> String? { nil }
     package static func statements(of page: Int, in source: ByteSource) -> Statements { Statements() }

@@ -82,30 +82,9 @@ struct HEIFGainMap {
         return GainMapFacts(kind: kind, size: size, offset: 0, bytes: source.count)
     }
 
-    /// The file with the map as its primary item, which nothing hides and nobody calls auxiliary.
+    /// The map as the primary item.
     func file(as format: SourceFormat) throws(StructureError) -> GainMapFile? {
-        var bytes = source.read(0, source.count)
-        guard bytes.count == source.count else { return nil }
-        let primary = try ISOBoxes.first("pitm", in: source, meta).content
-        let idBytes = source.read(primary.lowerBound, 1) == [0] ? 2 : 4
-        guard primary.count >= 4 + idBytes, primary.upperBound <= bytes.count else { return nil }
-        for place in 0..<idBytes {
-            bytes[primary.lowerBound + 4 + place] = UInt8(truncatingIfNeeded: item >> (8 * (idBytes - 1 - place)))
-        }
-        for entry in try HEIFItemTypes.items(in: source, meta, of: HEIFItemTypes.pictures) where entry.id == item {
-            // The last bit of a full box's flags.
-            bytes[entry.place.lowerBound + 3] &= 0xFE
-        }
-        if let references = try? ISOBoxes.first("iref", in: source, meta) {
-            var boxes = ISOBoxes(in: source, try references.fullContent())
-            while let box = try boxes.next() {
-                guard box.type == "auxl" else { continue }
-                let name = box.content.lowerBound - 4
-                if bytes[name..<name + 4].elementsEqual(FourCC("auxl").bytes) {
-                    bytes.replaceSubrange(name..<name + 4, with: FourCC("free").bytes)
-                }
-            }
-        }
+        let bytes = try HEIFItems.file(withPrimary: item, in: source)
         return GainMapFile(bytes: bytes, format: format, metadata: metadata)
     }
 }

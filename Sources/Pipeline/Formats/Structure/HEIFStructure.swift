@@ -38,6 +38,14 @@ enum HEIFStructure: FileStructure {
         try HEIFGainMap(in: source)?.file(as: format)
     }
 
+    static func previews(in source: ByteSource) throws(StructureError) -> [EmbeddedPreview] {
+        try HEIFItems.previews(in: source)
+    }
+
+    static func file(of preview: EmbeddedPreview, in source: ByteSource) throws(StructureError) -> [UInt8] {
+        try HEIFItems.file(withPrimary: preview.place, in: source)
+    }
+
     /// Older versions of libheif follow references in a circle until their stack is full.
     static func refusal(of page: Int, in source: ByteSource) throws(StructureError) -> Failure? {
         try HEIFReferences(in: source).haveCircle

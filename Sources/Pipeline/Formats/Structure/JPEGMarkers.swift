@@ -111,6 +111,16 @@ struct JPEGMarkers: FileStructure {
             metadata: GainMapMetadata(ofMap: ByteSource(bytes), appleStops: facts.appleStops))
     }
 
+    static func previews(in source: ByteSource) throws(StructureError) -> [EmbeddedPreview] {
+        try JPEGPictures.previews(in: source)
+    }
+
+    static func file(of preview: EmbeddedPreview, in source: ByteSource) throws(StructureError) -> [UInt8] {
+        let bytes = source.read(preview.place, preview.bytes)
+        guard bytes.count == preview.bytes else { throw .endsEarly }
+        return bytes
+    }
+
     /// The application's segments before the first scan, by their codes; the ranges are those of their content.
     static func applicationSegments(
         in source: ByteSource

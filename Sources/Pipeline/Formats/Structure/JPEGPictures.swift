@@ -68,6 +68,21 @@ enum JPEGPictures {
         return own.gainMap.map { GainMapFacts(kind: $0, flaw: .isAbsent) }
     }
 
+    /// The pictures that the file lists, and the one in its EXIF, but for gain maps.
+    static func previews(in source: ByteSource) throws(StructureError) -> [EmbeddedPreview] {
+        let own = JPEGSegments(in: source)
+        let profile = own.all(0xE2, JPEGSegmentName.profile)
+        let exif = own.places(0xE1, JPEGSegmentName.exif).first.flatMap { EXIFThumbnail.place(in: source, of: $0) }
+        return (places(in: source, own) + [exif]).compactMap(\.self).compactMap { place in
+            let preview = source.part(place)
+            let segments = JPEGSegments(in: preview)
+            guard let (width, height) = try? JPEGMarkers.size(in: preview), width > 0, height > 0,
+                segments.gainMap == nil, segments.all(0xE2, JPEGSegmentName.profile) == profile
+            else { return nil }
+            return EmbeddedPreview(size: PixelSize(width, height), place: place.lowerBound, bytes: place.count)
+        }
+    }
+
     /// Finds out whether the file ends before a picture that it lists.
     /// - Throws: `endsEarly` if that has begun; `malformed` if there is nothing of it.
     static func checkEnds(in source: ByteSource) throws(StructureError) {

@@ -71,6 +71,8 @@ enum TIFFTag: Int {
     case subdirectories = 330
     case extraSamples = 338
     case sampleFormat = 339
+    case thumbnailOffset = 513
+    case thumbnailBytes = 514
     case xmp = 700
     case copyright = 33_432
     case iptc = 33_723

@@ -73,6 +73,20 @@ enum Loader {
             droppedBands: opened.bands - corrected.bands, profile: corrected.blob("icc-profile-data"), stated: stated)
     }
 
+    /// Opens a preview in a picture's file, as a file of its own.
+    /// - Parameter file: the picture's.
+    static func open(_ bytes: [UInt8], of file: ReceivedFile, format: SourceFormat, shrink: Int) throws -> Picture {
+        let opened = try Operation(
+            format.decoder.operation,
+            [("source", .source(try Source(bytes: bytes))), ("fail_on", "error")]
+                + format.decoder.options(shrink: shrink, factor: 1, allFrames: false)
+        ).image()
+        let corrected = try format.decoder.corrected(opened, of: file, page: 1, tolerance: .nothing)
+            .withoutProfileOfLab()
+        let stated = try? format.declaration.structure.statedColor(of: 1, in: ByteSource(bytes))
+        return try Picture(decoded: corrected.described(by: stated))
+    }
+
     private static func captureDate(of image: Image) -> String? {
         // libvips gives EXIF texts as `value (value, ASCII, 20 components, 20 bytes)`. Cameras whose clock was never set
         // write zeros, or blanks.
@@ -90,7 +104,7 @@ extension Image {
     }
 
     /// The picture with a profile that says what the file says otherwise, if that counts. Without one it is in sRGB.
-    func described(by stated: StatedColor?) throws(VipsError) -> Image {
+    fileprivate func described(by stated: StatedColor?) throws(VipsError) -> Image {
         let hasProfile = has("icc-profile-data")
         guard let stated, !hasProfile || stated.overrulesProfile else { return self }
         let isGray = bands < 3

@@ -150,28 +150,20 @@ final class ProbedSource {
     /// A preview, with its pixels in memory.
     /// - Returns: nil if it is damaged, or another one than the file says.
     func decoded(_ load: PreviewLoad) throws(Failure) -> Picture? {
-        let (decoder, structure) = (facts.format.decoder, facts.format.declaration.structure)
+        let structure = facts.format.declaration.structure
         let bytes = try file.structureForDecoding { try? structure.file(of: load.preview, in: $0) }
-        guard let bytes else { return nil }
         // The picture's own messages stay for whoever judges them.
         let decoded = try? VipsLibrary.settingMessagesAside { () -> Picture? in
-            let opened = try Operation(
-                decoder.operation,
-                [("source", .source(try Source(bytes: bytes))), ("fail_on", "error")]
-                    + decoder.options(shrink: load.shrink, factor: 1, allFrames: false)
-            ).image()
-            let stated = (try? structure.statedColor(of: 1, in: ByteSource(bytes))) ?? nil
-            let picture = try Picture(decoded: opened.described(by: stated)).inMemory()
-            let isSound = VipsLibrary.takeErrors().isEmpty || decoder.leavesMessages
-            return isSound ? picture : nil
+            guard let bytes else { return nil }
+            let picture = try Loader.open(bytes, of: file, format: facts.format, shrink: load.shrink).inMemory()
+            return VipsLibrary.takeErrors().isEmpty || facts.format.decoder.leavesMessages ? picture : nil
         }
-        guard let picture = decoded ?? nil else { return nil }
         let (size, shrink) = (load.preview.size, load.shrink)
-        let isAsSaid =
-            abs(picture.size.width * shrink - size.width) < shrink
-            && abs(picture.size.height * shrink - size.height) < shrink && picture.hasAlpha == facts.hasAlpha
-            && picture.pixels.colour == facts.colour && picture.pixels.depth == facts.depth
-        return isAsSaid ? picture : nil
+        guard let picture = decoded, abs(picture.size.width * shrink - size.width) < shrink,
+            abs(picture.size.height * shrink - size.height) < shrink, picture.hasAlpha == facts.hasAlpha,
+            picture.pixels.colour == facts.colour, picture.pixels.depth == facts.depth
+        else { return nil }
+        return picture
     }
 
     /// Reads the rows of a picture as they are decoded.

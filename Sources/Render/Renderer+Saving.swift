@@ -12,7 +12,7 @@ extension Renderer {
         // One after the other: turned pictures of all renditions would be held beside those that they are made of.
         let given = starts.frames[index]
         let start =
-            plan.load.beginning == .scaled(turnedLate: true)
+            plan.load.beginning == .scaled(turnedLate: true) || starts.ofPreviews.contains(index)
             ? try given.map { $0.with(try $0.image.turned(orientation: plan.source.orientation)) } : given
         let drawings = DrawnParts()
         let drawn = try run(
@@ -28,7 +28,7 @@ extension Renderer {
         return (
             RenderedSize(
                 size: frames.pictures[0].size, frames: frames.pictures.count, reached: saved.reached, look: saved.look,
-                isOriginal: saved.isOriginal, isOfPreview: starts.isOfPreview),
+                isOriginal: saved.isOriginal, isOfPreview: starts.ofPreviews.contains(index)),
             saved.warnings + lost + (delays == frames.delays ? [] : [rendition.slowedWarning])
                 + (watch.sawTransparency ? [rendition.flattenedWarning] : [])
         )

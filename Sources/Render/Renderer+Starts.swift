@@ -16,27 +16,19 @@ extension Renderer {
 
     /// The frames that each rendition begins with.
     /// - Parameter opened: the source, of which no pixel was read yet.
-    func starts(
-        from opened: Picture, of source: ProbedSource
-    ) throws -> (starts: [Frames], warnings: [Warning], isOfPreview: Bool) {
+    func starts(from opened: Picture, of source: ProbedSource) throws -> (starts: [Frames], warnings: [Warning]) {
         let timing = FrameTiming(opened.image, plan)
         switch plan.load.beginning {
         case .upright(_, let sharing):
             let decoded = try source.decoded(opened, shrink: plan.load.shrink, plan.load.beginning)
-            let (starts, warnings) = try starts(from: turned(decoded, timing), timing, sharing)
-            return (starts, warnings, false)
+            return try starts(from: turned(decoded, timing), timing, sharing)
         case .scaled:
-            if let preview = plan.load.preview, let decoded = try source.decoded(preview) {
-                let (converted, warnings) = try converted(decoded)
-                return (try scaledAtOnce(converted, timing, isTurned: false, of: preview), warnings, true)
-            }
             // All rows are read before this returns. Whatever is wrong with them, libvips finds it again.
-            let (starts, warnings) = try source.fallingBack(opened, shrink: plan.load.shrink, plan.load.beginning) {
+            return try source.fallingBack(opened, shrink: plan.load.shrink, plan.load.beginning) {
                 decoded in
                 let (converted, warnings) = try converted(decoded)
                 return (try scaledAtOnce(withoutFrames(converted), timing, isTurned: false), warnings)
             }
-            return (starts, warnings, false)
         }
     }
 
@@ -79,37 +71,57 @@ extension Renderer {
         }
     }
 
+    /// The previews that renditions are made of, each at the size that the rendition's first stage scales to; as they are
+    /// stored, not turned.
+    /// - Returns: for each rendition; nil if it is made of the picture itself.
+    func previews(of source: ProbedSource) throws -> [Frames?] {
+        var starts = [Frames?](repeating: nil, count: plan.renditions.count)
+        for load in Set(plan.load.previews.compactMap(\.self)) {
+            guard let decoded = try source.decoded(load), let picture = try? converted(decoded).picture else {
+                continue
+            }
+            let shrink = Double(load.shrink)
+            let extent = (Double(load.preview.size.width) / shrink, Double(load.preview.size.height) / shrink)
+            let places = plan.load.previews.indices.filter { plan.load.previews[$0] == load }
+            let targets = try places.map { try target(of: plan.renditions[$0], isTurned: false, shrink: 1) }
+            let scaled = try picture.withoutOrientation().image.resampled(to: targets, extent: extent, frames: 1)
+            for (place, image) in zip(places, scaled) { starts[place] = Frames([picture.with(image)]) }
+        }
+        return starts
+    }
+
     /// The picture at the size that each rendition's first stage scales to, while its rows pass once. That stage finds
     /// nothing left to scale.
-    /// - Parameters:
-    ///   - isTurned: whether the picture is upright already; otherwise each is turned when it is rendered.
-    ///   - preview: the preview that the picture is; nil for the source itself.
-    private func scaledAtOnce(
-        _ picture: Picture, _ timing: FrameTiming, isTurned: Bool, of preview: PreviewLoad? = nil
-    ) throws -> [Frames] {
-        let swapsSides = !isTurned && plan.source.orientation >= 5
+    /// - Parameter isTurned: whether the picture is upright already; otherwise each is turned when it is rendered.
+    private func scaledAtOnce(_ picture: Picture, _ timing: FrameTiming, isTurned: Bool) throws -> [Frames] {
         let targets = try zip(plan.renditions, plan.load.shrinks).map { rendition, shrink in
-            guard let scaling = rendition.firstScaling else {
-                throw MismatchedPlan(stage: rendition.steps.first?.name ?? "save")
-            }
-            let size = swapsSides ? scaling.size.transposed : scaling.size
             // Each is made of the pixels that it would get alone.
-            return ResamplingTarget(
-                width: size.width, height: size.height, kernel: scaling.kernel,
-                shrink: preview == nil ? shrink / plan.load.shrink : 1)
+            try target(of: rendition, isTurned: isTurned, shrink: shrink / plan.load.shrink)
         }
         // The last pixel of a picture that is shrunk on load stands for what is left of the source, which may be less
         // than a pixel.
-        let shrink = Double(preview?.shrink ?? plan.load.shrink)
-        let isFraction = shrink > 1 && !plan.source.format.isVector && !isTurned
-        let size = preview?.preview.size ?? plan.source.size
-        let extent = isFraction ? (Double(size.width) / shrink, Double(size.height) / shrink) : nil
+        let shrink = Double(plan.load.shrink)
+        let isFraction = plan.load.shrink > 1 && !plan.source.format.isVector && !isTurned
+        let extent =
+            isFraction ? (Double(plan.source.size.width) / shrink, Double(plan.source.size.height) / shrink) : nil
         return try picture.withoutOrientation().image.resampled(to: targets, extent: extent, frames: timing.frames).map
         { image in
             let scaled = picture.with(image)
             if timing.frames > 1 { return try timing.frames(of: scaled) }
             return Frames([scaled])
         }
+    }
+
+    /// The scaling of a rendition's first stage.
+    /// - Parameters:
+    ///   - isTurned: whether the picture is upright already.
+    ///   - shrink: so many pixels along a side are averaged before.
+    private func target(of rendition: RenditionPlan, isTurned: Bool, shrink: Int) throws -> ResamplingTarget {
+        guard let scaling = rendition.firstScaling else {
+            throw MismatchedPlan(stage: rendition.steps.first?.name ?? "save")
+        }
+        let size = !isTurned && plan.source.orientation >= 5 ? scaling.size.transposed : scaling.size
+        return ResamplingTarget(width: size.width, height: size.height, kernel: scaling.kernel, shrink: shrink)
     }
 
     /// A decoded still as a person sees it; the frames of an animation are turned when they have been cut out.

@@ -41,12 +41,21 @@ struct Renderer {
         let opened = try source.opened(plan.load, tolerance: pipeline.tolerance)
         let metadata = try source.metadata(of: opened)
         let missing = try source.warnings(pipeline.tolerance)
-        let (starts, warnings, isOfPreview) = try judging(trial) { try self.starts(from: opened, of: source) }
+        // What is missing of the picture would be said of the preview, too.
+        let previews = try source.lacksEnd(tolerating: pipeline.tolerance) ? [] : previews(of: source)
+        let isNeeded = previews.isEmpty || previews.contains { $0 == nil }
+        var (starts, warnings): ([Frames], [Warning]) = ([], [])
+        if isNeeded { (starts, warnings) = try judging(trial) { try self.starts(from: opened, of: source) } }
+        for (index, preview) in previews.enumerated() {
+            guard let preview else { continue }
+            if isNeeded { starts[index] = preview } else { starts.append(preview) }
+        }
         let isSound = warnings.isEmpty && missing.isEmpty
         let (map, lost) = try gainMap(of: source)
         return Starts(
             frames: starts, metadata: metadata, warnings: warnings + missing + lost,
-            source: isSound && lost.isEmpty ? source : nil, gainMap: map, isOfPreview: isOfPreview)
+            source: isSound && lost.isEmpty ? source : nil, gainMap: map,
+            ofPreviews: Set(previews.indices.filter { previews[$0] != nil }))
     }
 
     /// A gain map that cannot be decoded costs the renditions their light beyond white, and nothing else.
@@ -85,8 +94,8 @@ struct Renderer {
         var source: ProbedSource?
         /// The source's gain map, if a rendition keeps it.
         var gainMap: SourceGainMap?
-        /// They are made of the preview in the source's file.
-        var isOfPreview = false
+        /// The renditions whose frames are made of a preview, and are not turned yet.
+        var ofPreviews: Set<Int> = []
     }
 
     /// - Parameter trial: judges messages of libvips; nil if they are to be ignored.

@@ -37,7 +37,13 @@ enum PlanSchema {
         let more: [String: JSONValue] = [
             "name": text, "scale": side, "stages": list(stage), "format": words(OutputFormat.self), "path": text,
         ]
-        let rendition = ReportSchema.object(picture.merging(more) { first, _ in first })
+        let rendition = ReportSchema.object(
+            picture.merging(more) { first, _ in first },
+            optional: [
+                "preview": ReportSchema.object(["width": side, "height": side]).merging([
+                    "description": "With `preview: allow`: it is made of this preview in the file, if that is sound."
+                ])
+            ])
         let warning = ReportSchema.object(["code": words(WarningCode.self), "message": text])
         let omitted = ReportSchema.object(["reason": text], optional: ["rendition": text, "stage": text])
         let parameter = ReportSchema.object([

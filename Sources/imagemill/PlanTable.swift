@@ -23,6 +23,7 @@ struct PlanTable {
         for (index, (rendition, name)) in zip(plan.renditions, names).enumerated() {
             lines +=
                 ["", rendition.title] + (plan.drawings.isEmpty ? [] : ["  drawn \(drawn(plan.drawings[index].load))"])
+                + (preview(of: index).map { ["  of the preview in the file, \($0), if it is sound"] } ?? [])
                 + (plan.members.first?.own[index] ?? []).map(memberRow) + rendition.steps.map(row)
             let what = "save \(rendition.format.rawValue)"
             lines.append(
@@ -33,6 +34,10 @@ struct PlanTable {
         lines += ["", "up to \(plan.memory >> 20) MiB of memory, stopped after \(Int(plan.deadline.rounded(.up))) s"]
         lines += plan.warnings.map { "warning: \($0.code.rawValue): \($0.message)" }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func preview(of index: Int) -> PixelSize? {
+        plan.load.previews.indices.contains(index) ? plan.load.previews[index]?.preview.size : nil
     }
 
     /// Whether a rendition loses the transparency that its picture may have: the header tells of an alpha channel, not
@@ -57,9 +62,6 @@ struct PlanTable {
         ]
         let way = source.format.isVector ? "drawn" : "decoded"
         let size = "\(drawn(plan.load)), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")"
-        if let load = plan.load.preview {
-            lines.append("made of the preview in the file, \(load.preview.size), if it is sound; else:")
-        }
         lines.append("\(way) \(plan.drawings.isEmpty ? size : "for each rendition")")
         if let color = source.color { lines.append("in \(color.words)") }
         if let map = source.gainMap { lines.append("HDR by \(map.words)") }
@@ -125,7 +127,8 @@ struct PlanTable {
             "members": .int(plan.members.count), "shrink": .int(plan.load.shrink),
             "held-in-memory": .bool(plan.holdsDecoded),
             "stages": .array(plan.shared.map(json)),
-            "renditions": .array(zip(plan.renditions, names).map(json)),
+            "renditions": .array(
+                zip(plan.renditions, names).enumerated().map { json($1.0, $1.1, preview: preview(of: $0)) }),
             "memory-bytes": .int(plan.memory), "deadline-seconds": .double(plan.deadline),
             "warnings": .array(
                 plan.warnings.map { ["code": .string($0.code.rawValue), "message": .string($0.message)] }),
@@ -162,8 +165,10 @@ struct PlanTable {
             step.plan.note.isEmpty ? [:] : ["note": .string(step.plan.note)])
     }
 
-    private func json(_ rendition: RenditionPlan, _ name: RenditionName) -> JSONValue {
-        json(rendition.output).merging([
+    private func json(_ rendition: RenditionPlan, _ name: RenditionName, preview: PixelSize?) -> JSONValue {
+        let preview: [String: JSONValue] =
+            preview.map { ["preview": ["width": .int($0.width), "height": .int($0.height)]] } ?? [:]
+        return json(rendition.output).merging(preview).merging([
             "name": .string(rendition.rendition.name), "scale": .int(rendition.scale),
             "stages": .array(rendition.steps.map(json)),
             "format": .string(rendition.format.rawValue), "path": .string(name.path.text),

@@ -85,7 +85,7 @@ import Testing
 
     @Test func `that an output takes no more is an answer to rendering alone, with its texts cut`() throws {
         let reply = WorkerReply(.noRoom(String(repeating: "x", count: 10_000), String(repeating: "y", count: 10_000)))
-        let noRoom = #expect(throws: NoRoom.self) { try reply.rendered(count: 1) }
+        let noRoom = #expect(throws: NoRoom.self) { try reply.rendered(count: 1, mayUsePreviews: false) }
         #expect(noRoom?.rendition.count == 2000 && noRoom?.detail.count == 4000)
         expectConfusion("an answer to another question") { _ = try reply.facts(of: .jpeg) }
     }
@@ -130,7 +130,7 @@ import Testing
 
     @Test func `renditions that cannot be are refused`() throws {
         let one = Self.result([PixelSize(9, 9)])
-        #expect(try WorkerReply(.rendered(one)).rendered(count: 1).renditions == one.renditions)
+        #expect(try WorkerReply(.rendered(one)).rendered(count: 1, mayUsePreviews: false).renditions == one.renditions)
         let lies: [(RenderResult, String)] = [
             (Self.result([]), "0 renditions instead of 1"),
             (Self.result([Self.size(0, 9)]), "a rendition that cannot be"),
@@ -138,18 +138,27 @@ import Testing
             (Self.result([PixelSize(9, 9)], frames: 0), "a rendition that cannot be"),
             (Self.result([PixelSize(9, 9)], frames: .max), "a rendition that cannot be"),
             (Self.result([PixelSize(9, 9)], peak: -1), "an amount of memory that cannot be"),
+            (
+                RenderResult(
+                    renditions: [RenderedSize(size: PixelSize(9, 9), frames: 1, isOfPreview: true)], warnings: [],
+                    peakMemory: 1), "a rendition that cannot be"
+            ),
         ]
-        for (lie, words) in lies { expectConfusion(words) { _ = try WorkerReply(.rendered(lie)).rendered(count: 1) } }
+        for (lie, words) in lies {
+            expectConfusion(words) { _ = try WorkerReply(.rendered(lie)).rendered(count: 1, mayUsePreviews: false) }
+        }
     }
 
     @Test func `many warnings are cut to a few, in linear time, each once and of a bounded length`() throws {
         let many = (0..<200_000).map { Warning(.upscaled, "number \($0 % 100_000)") }
         let start = SuspendingClock.now
-        let kept = try WorkerReply(.rendered(Self.result([], warnings: many))).rendered(count: 0).warnings
+        let kept = try WorkerReply(.rendered(Self.result([], warnings: many))).rendered(count: 0, mayUsePreviews: false)
+            .warnings
         #expect(SuspendingClock.now - start < .seconds(5))
         #expect(kept == Array(many.prefix(64)))
         let same = [Warning](repeating: Warning(.upscaled, String(repeating: "x", count: 100_000)), count: 100)
-        let cut = try WorkerReply(.rendered(Self.result([], warnings: same))).rendered(count: 0).warnings
+        let cut = try WorkerReply(.rendered(Self.result([], warnings: same))).rendered(count: 0, mayUsePreviews: false)
+            .warnings
         #expect(cut == [Warning(.upscaled, String(repeating: "x", count: 1000))])
     }
 
@@ -175,7 +184,8 @@ import Testing
         if environment.contains(code) { #expect(!code.mayComeFromWorker) }
         let pipeline = try pipeline()
         let ways: [(WorkerReply) throws -> Void] = [
-            { _ = try $0.facts(of: .jpeg) }, { _ = try $0.assets(for: message) }, { _ = try $0.rendered(count: 1) },
+            { _ = try $0.facts(of: .jpeg) }, { _ = try $0.assets(for: message) },
+            { _ = try $0.rendered(count: 1, mayUsePreviews: false) },
             { _ = try $0.measurements(for: pipeline) },
         ]
         for way in ways {

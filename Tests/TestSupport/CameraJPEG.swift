@@ -2,15 +2,21 @@
 
 package enum CameraJPEG {
     /// A JPEG that lists a second one behind it, as a preview for screens.
-    package static func file(_ picture: [UInt8], preview: [UInt8]) -> [UInt8] {
-        UltraHDR.file(picture, map: preview, packet: nil)
+    /// - Parameter kind: what the list calls it; a large thumbnail is a preview.
+    package static func file(_ picture: [UInt8], preview: [UInt8], kind: Int = 0x01_0002) -> [UInt8] {
+        UltraHDR.file(picture, map: preview, packet: nil, kind: kind)
     }
 
     /// A JPEG with EXIF that has an orientation and a small picture.
-    package static func file(_ picture: [UInt8], thumbnail: [UInt8], orientation: Int = 1) -> [UInt8] {
+    /// - Parameter thumbnailOrientation: of the small picture alone; nil if nothing is said.
+    package static func file(
+        _ picture: [UInt8], thumbnail: [UInt8], orientation: Int = 1, thumbnailOrientation: Int? = nil
+    ) -> [UInt8] {
         var tiff = Array("II".utf8) + little(42, 2) + little(8, 4)
         tiff += little(1, 2) + field(0x112, type: 3, orientation) + little(26, 4)
-        tiff += little(2, 2) + field(0x201, type: 4, 56) + field(0x202, type: 4, thumbnail.count) + little(0, 4)
+        let own = thumbnailOrientation.map { field(0x112, type: 3, $0) } ?? []
+        tiff += little(own.isEmpty ? 2 : 3, 2) + own
+        tiff += field(0x201, type: 4, 56 + own.count) + field(0x202, type: 4, thumbnail.count) + little(0, 4)
         return withSegment(0xE1, Array("Exif\0\0".utf8) + tiff + thumbnail, picture)
     }
 

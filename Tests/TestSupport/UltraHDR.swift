@@ -8,7 +8,10 @@ package enum UltraHDR {
     ///   - map: another one.
     ///   - packet: the map's XMP; `nil` for none.
     ///   - iso: what the map says by ISO 21496-1.
-    package static func file(_ picture: [UInt8], map: [UInt8], packet: String?, iso: [UInt8]? = nil) -> [UInt8] {
+    ///   - kind: what the list of pictures calls it; 0 is undefined.
+    package static func file(
+        _ picture: [UInt8], map: [UInt8], packet: String?, iso: [UInt8]? = nil, kind: Int = 0
+    ) -> [UInt8] {
         var second: [UInt8] = [0xFF, 0xD8]
         if let packet { second += segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + Array(packet.utf8)) }
         if let iso { second += segment(0xE2, Array("urn:iso:std:iso:ts:21496:-1\0".utf8) + iso) }
@@ -21,7 +24,7 @@ package enum UltraHDR {
         entry += little(0xB002, 2) + little(7, 2) + little(32, 4) + little(50, 4) + little(0, 4)
         entry += little(0x30000, 4) + little(size, 4) + little(0, 8)
         // Offsets count from the order of bytes, which is ten bytes behind the file's beginning here.
-        entry += little(0, 4) + little(second.count, 4) + little(size - 10, 4) + little(0, 4)
+        entry += little(kind, 4) + little(second.count, 4) + little(size - 10, 4) + little(0, 4)
         return [0xFF, 0xD8] + segment(0xE2, entry) + picture.dropFirst(2) + second
     }
 

@@ -23,36 +23,43 @@ import Vips
 
     /// Whether the renditions of `in/a.jpg` are blue; the report must say the same.
     private func usesPreview(
-        _ stages: [String], head: String = "preview: allow", options: [String] = []
+        _ stages: String, head: String = "preview: allow", options: [String] = []
     ) async throws -> Bool {
+        try await usePreviews([stages], head: head, options: options) == [true]
+    }
+
+    /// The same for each of several renditions.
+    private func usePreviews(
+        _ stages: [String], head: String = "preview: allow", options: [String] = []
+    ) async throws -> [Bool] {
         let renditions = stages.enumerated().map { index, stages in
             "r\(index): { stages: \(stages), save: { format: png }, file: \"r\(index).png\" }"
         }
         try runner.folder.write("\(head)\nrenditions: { \(renditions.joined(separator: ", ")) }\n", to: "p.yaml")
         let result = try await runner.run(["run", "p.yaml", "in", "-o", "out", "--force"] + options)
         #expect(result.exit == 0, "\(result.errors)")
-        var answers: Set<Bool> = []
+        var answers: [Bool] = []
         for rendition in try #require(try runner.report().sources.first).renditions {
             let pixel = try await runner.inspect("out/" + rendition.path, by: "pngload_source") { image in
                 try image.pixels()[0..<3].map { Int($0) }
             }
             let isBlue = pixel[2] > pixel[0]
             #expect(isBlue == (rendition.preview == true), "\(rendition.path)")
-            answers.insert(isBlue)
+            answers.append(isBlue)
         }
-        return try #require(answers.count == 1 ? answers.first : nil, "some are, and some are not")
+        return answers
     }
 
     private let small = "[{ resize: { size: 300x300 } }]"
 
     @Test func `a preview is used only if the pipeline allows it, and the plan says so`() async throws {
         try runner.folder.write(try await stale(), to: "in/a.jpg")
-        #expect(try await !usesPreview([small], head: ""))
-        #expect(try await !usesPreview([small], head: "preview: never"))
-        #expect(try await usesPreview([small]))
+        #expect(try await !usesPreview(small, head: ""))
+        #expect(try await !usesPreview(small, head: "preview: never"))
+        #expect(try await usesPreview(small))
         let plan = try await runner.run("plan", "p.yaml", "in/a.jpg")
         #expect(plan.output.contains("jpeg 1200×800"))
-        #expect(plan.output.contains("made of the preview in the file, 480×320, if it is sound; else:"))
+        #expect(plan.output.contains("of the preview in the file, 480×320, if it is sound"))
     }
 
     @Test func `it is used if no rendition is larger, whatever comes after the scaling`() async throws {
@@ -61,15 +68,15 @@ import Vips
             "[{ resize: { size: 480x320 } }]", "[{ resize: { width: 100 } }, { crop: { width: 40, height: 40 } }]",
             "[{ resize: { size: 200x200^ } }]", "[{ resize: { size: \"25%\" } }]",
         ]
-        for stages in others { #expect(try await usesPreview([stages]), "\(stages)") }
-        #expect(try await usesPreview([small] + others))
+        for stages in others { #expect(try await usesPreview(stages), "\(stages)") }
+        #expect(try await usePreviews([small] + others) == [true, true, true, true, true])
         for stages in [
             "[{ resize: { size: 481x321 } }]", "[{ crop: { width: 300, height: 200 } }]", "[]",
             "[{ crop: { width: 600, height: 400 } }, { resize: { width: 100 } }]",
             "[{ blur: { sigma: 2 } }, { resize: { width: 100 } }]",
         ] {
-            #expect(try await !usesPreview([stages]), "\(stages)")
-            #expect(try await !usesPreview([small, stages]), "\(stages)")
+            #expect(try await !usesPreview(stages), "\(stages)")
+            #expect(try await usePreviews([small, stages, small]) == [true, false, true], "\(stages)")
         }
     }
 
@@ -81,34 +88,34 @@ import Vips
             CameraJPEG.file(
                 CameraJPEG.file(photo, thumbnail: thumbnail), preview: try await jpeg(Self.blue, 480, 320)),
             to: "in/a.jpg")
-        #expect(try await usesPreview(["[{ resize: { width: 100 } }]"]))
+        #expect(try await usesPreview("[{ resize: { width: 100 } }]"))
         let colors = try await runner.inspect("out/r0.png", by: "pngload_source") { try $0.pixels()[1] > 150 }
         #expect(colors, "the smaller one is enough")
-        #expect(try await usesPreview([small]))
+        #expect(try await usesPreview(small))
     }
 
     @Test func `a preview of another shape, or nearly as large, or in other colors is not used`() async throws {
         // Black bars fill up what is missing at 4:3.
         for size in [(160, 120), (480, 310), (1000, 667)] {
             try runner.folder.write(try await stale(size), to: "in/a.jpg")
-            #expect(try await !usesPreview(["[{ resize: { width: 100 } }]"]), "\(size)")
+            #expect(try await !usesPreview("[{ resize: { width: 100 } }]"), "\(size)")
         }
         // A pixel is lost at the edge.
         try runner.folder.write(try await stale((479, 320)), to: "in/a.jpg")
-        #expect(try await usesPreview(["[{ resize: { width: 100 } }]"]))
+        #expect(try await usesPreview("[{ resize: { width: 100 } }]"))
         try await runner.save("p3.jpg", as: "jpegsave_target", [("profile", "p3")]) {
             try TestPicture.solid(Self.red, width: 1200, height: 800)
         }
         try runner.folder.write(
             CameraJPEG.file(try runner.bytes("p3.jpg"), preview: try await jpeg(Self.blue, 480, 320)), to: "in/a.jpg")
-        #expect(try await !usesPreview([small]))
+        #expect(try await !usesPreview(small))
     }
 
     @Test func `a gain map is no preview`() async throws {
         let file = UltraHDR.file(
             try await jpeg(Self.red, 1200, 800), map: try await jpeg(Self.blue, 300, 200), packet: UltraHDR.packet())
         try runner.folder.write(file, to: "in/a.jpg")
-        #expect(try await !usesPreview(["[{ resize: { width: 100 } }]"]))
+        #expect(try await !usesPreview("[{ resize: { width: 100 } }]"))
     }
 
     @Test func `a preview that is damaged, cut off or not what it says is as if it were not there`() async throws {
@@ -119,15 +126,35 @@ import Vips
         for index in broken.count / 2..<broken.count - 100 { broken[index] = 0xFF }
         for damaged in [broken, Array(preview.prefix(700)), Array(preview.dropLast(preview.count / 2))] {
             try runner.folder.write(CameraJPEG.file(photo, preview: damaged), to: "in/a.jpg")
-            #expect(try await !usesPreview([small]))
+            #expect(try await !usesPreview(small))
             #expect(try runner.report().sources.first?.warnings.isEmpty == true)
         }
     }
 
     @Test func `the cache knows what was made of a preview`() async throws {
         try runner.folder.write(try await stale(), to: "in/a.jpg")
-        for _ in 0..<2 { #expect(try await usesPreview([small], options: ["--cache", "cache"])) }
-        #expect(try await !usesPreview([small], head: "", options: ["--cache", "cache"]))
+        for _ in 0..<2 { #expect(try await usesPreview(small, options: ["--cache", "cache"])) }
+        #expect(try await !usesPreview(small, head: "", options: ["--cache", "cache"]))
+        // Whatever another rendition needs.
+        let both = try await usePreviews([small, "[]"], options: ["--cache", "cache"])
+        #expect(both == [true, false])
+    }
+
+    @Test func `a truncated photo that is tolerated is not made of its preview`() async throws {
+        let photo = try await jpeg(Self.red, 1200, 800)
+        let file = CameraJPEG.file(photo, thumbnail: try await jpeg(Self.blue, 300, 200))
+        try runner.folder.write(Array(file.dropLast(photo.count / 3)), to: "in/a.jpg")
+        #expect(try await !usesPreview("[{ resize: { width: 100 } }]", head: "preview: allow\ntolerate: truncated"))
+    }
+
+    @Test func `members of sets have none`() async throws {
+        try runner.folder.write(
+            "source: set\npreview: allow\nstages: [{ stitch: {} }]\nrenditions: { a: { save: { format: png } } }\n",
+            to: "p.yaml")
+        try runner.folder.write(try await stale(), to: "in/a/1.jpg")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(
+            result.exit == 78 && result.errors.contains("members of sets are never their previews; remove 'preview'"))
     }
 
     @Test func `parameters do not say for each picture whether previews are used`() async throws {
@@ -136,7 +163,8 @@ import Vips
             to: "p.yaml")
         try runner.folder.write(try await stale(), to: "in/a.jpg")
         try runner.folder.write("use: never\n", to: "in/a.jpg.yaml")
-        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 2)
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 2 && result.errors.contains("'preview' uses 'use' and is the same for all pictures"))
     }
 
     /// Photos with faithful previews, drawn by a seed: renditions are the same as without them, but for what is lost by a
@@ -157,7 +185,11 @@ import Vips
             }
         }
         let photo = try await SamplePicture.jpeg.encode(picture(width, height))
-        let preview = try await SamplePicture.jpeg.encode(picture(shrunk(width), shrunk(height)))
+        // EXIF of its own would say another orientation.
+        try await runner.save("preview.jpg", as: "jpegsave_target", [("strip", .bool(true))]) {
+            try picture(shrunk(width), shrunk(height))
+        }
+        let preview = try runner.bytes("preview.jpg")
         try runner.folder.write(
             CameraJPEG.file(
                 CameraJPEG.file(photo, thumbnail: [], orientation: orientation), preview: preview), to: "in/a.jpg")

@@ -74,21 +74,27 @@ package enum Misplacement: Equatable, Sendable {
 
 /// Files and folders that an inbox leaves alone for where they are.
 package struct MisplacedFiles: Sendable {
-    package private(set) var count = 0
+    private var all: [BytePath: Misplacement] = [:]
+
+    /// So many are remembered; there may be more.
+    private static let most = 1_000
+    private static let mostShown = 5
+
+    package var count: Int { all.count }
     /// Some of them.
-    package private(set) var some: [(path: BytePath, reason: Misplacement)] = []
-
-    private static let most = 5
-
-    mutating func add(_ path: BytePath, _ reason: Misplacement) {
-        count += 1
-        if some.count < Self.most { some.append((path, reason)) }
+    package var some: [(path: BytePath, reason: Misplacement)] {
+        all.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }.prefix(Self.mostShown).map {
+            ($0.key, $0.value)
+        }
     }
 
-    mutating func remove(_ path: BytePath) {
-        guard let index = some.firstIndex(where: { $0.path == path }) else { return }
-        some.remove(at: index)
-        count -= 1
+    mutating func add(_ path: BytePath, _ reason: Misplacement) {
+        if all.count < Self.most || all[path] != nil { all[path] = reason }
+    }
+
+    /// Forgets a path and all below it.
+    mutating func remove(atOrBelow path: BytePath) {
+        if !all.isEmpty { all = all.filter { !$0.key.isAtOrBelow(path) } }
     }
 }
 

@@ -64,14 +64,14 @@ extension WatchLoop {
             watch(path, directory)
         case .set(let path, let folder): tracker.scannedSet(path, folder: folder, at: .now)
         case .file(let path, _) where isSidecarOfFolder(path): break
-        case .file(let path, _) where settings.takesSets: misplaced(path, .outsideOfSets, inScan: true)
+        case .file(let path, _) where settings.takesSets: misplaced(path, .outsideOfSets)
         // Its picture is looked at with it.
         case .file(let path, _) where hasPicture(sidecar: path, in: inbox): break
         case .file(let path, let status):
             if !isDone(path, status) { tracker.scanned(path, status, at: .now) }
         case .irregular(let path, let kind): logOnce(path, .irregular(path, kind))
         case .ignored: ignoredInScan += 1
-        case .tooDeep(let path): misplaced(path, .tooDeep, inScan: true)
+        case .tooDeep(let path): misplaced(path, .tooDeep)
         case .unreadable(let path, let error):
             if error.mayPass { hasMissedSome = true }
             if unreadableInScan.count < Self.mostUnreadable { unreadableInScan.append((path, error)) }
@@ -102,27 +102,26 @@ extension WatchLoop {
         }
     }
 
-    /// Something is in the inbox from where it is never taken.
-    func misplaced(_ path: BytePath, _ reason: Misplacement, inScan: Bool = false) {
-        if inScan && scan.isWhole { misplacedInScan.add(path, reason) }
-        if logOnce(path, .misplaced(path, reason)) { status.misplaced.add(path, reason) }
+    /// Something is where nothing is taken from.
+    func misplaced(_ path: BytePath, _ reason: Misplacement) {
+        status.misplaced.add(path, reason)
+        // A scan that is under way may have been there already.
+        misplacedInScan.add(path, reason)
+        logOnce(path, .misplaced(path, reason))
     }
 
     /// It is not there any more.
     func noLongerMisplaced(_ path: BytePath) {
-        misplacedInScan.remove(path)
-        status.misplaced.remove(path)
+        misplacedInScan.remove(atOrBelow: path)
+        status.misplaced.remove(atOrBelow: path)
         logged.remove(path)
     }
 
     /// Logs something about a path, but only once.
-    /// - Returns: whether it was logged now.
-    @discardableResult
-    func logOnce(_ path: BytePath, _ text: WatchNote) -> Bool {
+    func logOnce(_ path: BytePath, _ text: WatchNote) {
         if logged.count >= 10_000 { logged = [] }
-        guard logged.insert(path).inserted else { return false }
+        guard logged.insert(path).inserted else { return }
         if case .irregular = text { status.irregular += 1 }
         log(text)
-        return true
     }
 }

@@ -8,8 +8,7 @@ extension RenditionMaker {
         switch task.opened {
         case .picture(let picture):
             // A set has no metadata of its own that a text could say.
-            let file = task.settings.pipeline.file
-            let wanted = WantedMetadata(words: file.wantsWords, previews: file.preview == .allow)
+            let wanted = task.settings.pipeline.file.wantedMetadata
             return .picture(try probe(picture, of: task, wanted), task.source.name)
         case .set(let set):
             var members: [MemberFacts] = []
@@ -94,4 +93,9 @@ extension RenditionMaker {
             throw Failure(.tooMuchMemory, stage: "read", message)
         }
     }
+}
+
+extension PipelineFile {
+    /// The parts of a picture's metadata that plan and renditions need.
+    var wantedMetadata: WantedMetadata { WantedMetadata(words: wantsWords, previews: preview == .allow) }
 }

@@ -77,8 +77,7 @@ extension RenditionMaker {
                 milliseconds.wait += clock.lap()
                 defer { milliseconds.render += clock.lap() }
                 return try worker.slot.render(
-                    rendering.message, of: task.opened, to: outputs.map(\.file), within: plan.time,
-                    memory: memory)
+                    rendering.message, by: plan, of: task.opened, to: outputs.map(\.file), memory: memory)
             }
         }
         // A worker is not believed what it says of the disk; whether there is room is found out here.
@@ -107,7 +106,8 @@ extension RenditionMaker {
     private func prepareAgain(_ outputs: [StagedFile], _ opened: OpenedInput, _ planner: Planner) throws {
         try emptied(outputs)
         if case .picture(let picture) = opened {
-            _ = try worker.slot.facts(of: picture, page: planner.pipeline.page, planner.limits)
+            _ = try worker.slot.facts(
+                of: picture, page: planner.pipeline.page, wanted: planner.pipeline.wantedMetadata, planner.limits)
         }
     }
 

@@ -63,7 +63,7 @@ struct WorkerReply {
         }
         let said = facts.metadata?.map(\.field) ?? []
         guard Set(said).count == said.count, said.allSatisfy(wanted.fields.contains),
-            wanted.previews || facts.previews.isEmpty
+            facts.previews == (wanted.previews ? facts.previews.showing(facts.size) : [])
         else {
             throw WorkerLoss.confused("metadata that was not asked for")
         }
@@ -98,9 +98,11 @@ struct WorkerReply {
     }
 
     /// The result of a rendering.
-    /// - Parameter count: how many renditions were asked for.
+    /// - Parameters:
+    ///   - count: how many renditions were asked for.
+    ///   - mayUsePreviews: the plan has one made of a preview.
     /// - Throws: `NoRoom`, `Failure`, `WorkerLoss`.
-    func rendered(count: Int) throws -> RenderResult {
+    func rendered(count: Int, mayUsePreviews: Bool) throws -> RenderResult {
         if case .noRoom(let rendition, let detail) = reply {
             throw NoRoom(rendition: rendition.cut(Self.longestMessage), detail: detail.cut(Self.longestDetail))
         }
@@ -111,7 +113,7 @@ struct WorkerReply {
         guard
             result.renditions.allSatisfy({
                 $0.size.isPossible && Self.frames.contains($0.frames) && $0.reached?.isPlausible(upTo: 100) ?? true
-                    && $0.look?.isPlausible ?? true
+                    && $0.look?.isPlausible ?? true && (mayUsePreviews || !$0.isOfPreview)
             })
         else {
             throw WorkerLoss.confused("a rendition that cannot be")

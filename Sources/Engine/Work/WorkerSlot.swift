@@ -189,13 +189,14 @@ final class WorkerSlot {
 
     /// - Parameter outputs: one for each rendition that is wanted.
     func render(
-        _ message: RenderMessage, of opened: OpenedInput, to outputs: [OpenFile], within time: TimeBound,
+        _ message: RenderMessage, by plan: SourcePlan, of opened: OpenedInput, to outputs: [OpenFile],
         memory: ReservedMemory
     ) throws -> RenderResult {
         let members = Members(of: opened, passes: 1)
         let question = WorkerQuestion(.render(message), files: outputs)
-        return try ask(question, within: time, growth: memory.growth, members: members) {
-            try $0.rendered(count: outputs.count)
+        return try ask(question, within: plan.time, growth: memory.growth, members: members) {
+            try $0.rendered(
+                count: outputs.count, mayUsePreviews: plan.load.previews.contains { $0 != nil })
         }
     }
 

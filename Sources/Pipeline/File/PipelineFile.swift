@@ -231,7 +231,7 @@ struct PipelineGroup: ParameterGroup {
         tolerance = p.optional("tolerate", .nothing, "Which damage to let pass, with a warning in the report.")
         preview = p.optional(
             "preview", .never,
-            "allow makes renditions of the preview in a photo's file if none is larger than that; much quicker, but a preview may be older than the photo."
+            "allow makes renditions of the preview in a photo's file, if they begin by scaling and are not larger than that; much quicker, but a preview may be older than the photo."
         )
         page = p.optional(
             "page", in: 1...100_000,
@@ -255,7 +255,8 @@ struct PipelineGroup: ParameterGroup {
         checkNames(&p)
         documents.check(&p, renditions.renditions)
         SetRules(
-            kind: source, shared: stages.uses, renditions: renditions.renditions, requirement: requirement
+            kind: source, shared: stages.uses, renditions: renditions.renditions, requirement: requirement,
+            preview: preview
         ).check(&p)
         for use in stages.uses {
             for field in use.stage.texts.flatMap(\.emptyBeforeRenditions) {

@@ -11,6 +11,7 @@ struct SetRules {
     let shared: [StageUse]
     let renditions: [Rendition]
     let requirement: Condition?
+    let preview: PreviewUse
 
     /// Notes every stage that is in the wrong place.
     func check(_ p: inout Parameters) {
@@ -19,6 +20,9 @@ struct SetRules {
         case .set:
             for rendition in renditions where rendition.isWhole { checkJoining(rendition, &p) }
             refuseLooking(&p)
+            if preview == .allow {
+                p.problem(at: "preview", "members of sets are never their previews; remove 'preview'")
+            }
         }
     }
 

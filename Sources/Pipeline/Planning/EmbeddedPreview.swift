@@ -6,60 +6,91 @@ package enum PreviewUse: String, ParameterWord {
     case allow
 }
 
-/// A smaller picture in a source's file that shows the same, stored the same way up and in the same colors.
+/// A smaller picture in a source's file that is said to show the same, stored the same way up and in the same colors.
 package struct EmbeddedPreview: Hashable, Codable, Sendable {
+    package enum Place: Hashable, Codable, Sendable {
+        /// A JPEG within one.
+        case bytes(from: Int, count: Int)
+        /// An item of a HEIC or an AVIF.
+        case item(Int)
+    }
+
     /// Pixels as stored.
     package let size: PixelSize
-    /// Where its bytes begin; the number of the item in HEIC.
-    package let place: Int
-    /// 0 in HEIC, whose items may be in pieces.
-    package let bytes: Int
+    package let place: Place
 
-    /// The most of one file that are looked at.
+    /// As many of one file are looked at.
     static let most = 4
+    /// Bytes of one. Cameras write up to some hundred kilobytes.
+    static let mostBytes = 16 << 20
 
     /// Whether a header can say this at all.
     var isPlausible: Bool {
         let sides = 1...maximumCoordinate
-        return sides.contains(size.width) && sides.contains(size.height) && place >= 0 && bytes >= 0
+        let isPlace =
+            switch place {
+            case .bytes(let start, let count): start > 0 && (1...Self.mostBytes).contains(count)
+            case .item(let number): number >= 0
+            }
+        return sides.contains(size.width) && sides.contains(size.height) && isPlace
+    }
+
+    /// Bytes of the file that a decoder gets.
+    func fileBytes(in source: SourceFacts) -> Int {
+        switch place {
+        case .bytes(_, let count): count
+        // The same file with another item as its primary one.
+        case .item: source.bytes
+        }
     }
 }
 
 extension [EmbeddedPreview] {
-    /// Those that show a picture of this size, the smallest first. Some programs put black bars around theirs, and one
-    /// that is nearly as large saves nothing.
+    /// Those that can show a picture of this size, the smallest first. Some programs put black bars around theirs, and
+    /// one that is nearly as large saves nothing.
     package func showing(_ size: PixelSize) -> [EmbeddedPreview] {
         let alike = filter { preview in
+            guard preview.isPlausible, preview.size.area <= size.area / 2 else { return false }
             let height = Double(preview.size.width) * Double(size.height) / Double(size.width)
             // Some programs round sides to even numbers.
-            return preview.size.area * 2 <= size.area
-                && abs(Double(preview.size.height) - height) < Swift.max(1.5, 0.005 * height)
+            return abs(Double(preview.size.height) - height) < Swift.max(1.5, 0.005 * height)
         }
         return Array(alike.sorted { $0.size.area < $1.size.area }.suffix(EmbeddedPreview.most))
     }
 }
 
-/// A preview that is decoded instead of the picture.
+/// A preview that is decoded for a rendition instead of the picture.
 package struct PreviewLoad: Hashable, Sendable {
     package let preview: EmbeddedPreview
     /// The decoder delivers one pixel for so many of the preview, along a side.
     package let shrink: Int
 
-    /// The smallest preview that no rendition is larger than; nil if there is none, or it would not be the same: stages
-    /// before the first that scales would need the pixels of the picture itself.
-    init?(_ source: SourceFacts, _ beginning: Beginning, _ renditions: [RenditionPlan]) {
-        guard beginning.isScaled, !source.isAnimated, source.page == nil else { return nil }
-        let sizes = renditions.compactMap(\.firstScaling?.size).map {
-            source.orientation >= 5 ? $0.transposed : $0
-        }
+    /// The smallest preview that a rendition is not larger than. It depends on that rendition alone, so that no other one
+    /// changes its pixels.
+    /// - Returns: nil if there is none, or the rendition does something before it scales, for which it needs the pixels
+    ///   of the picture itself.
+    init?(_ source: SourceFacts, _ rendition: RenditionPlan) {
+        guard !source.isAnimated, source.page == nil, let upright = rendition.firstScaling?.size else { return nil }
+        let size = source.orientation >= 5 ? upright.transposed : upright
         func left(_ preview: EmbeddedPreview) -> Double {
-            sizes.map { size in
-                min(
-                    Double(preview.size.width) / Double(size.width), Double(preview.size.height) / Double(size.height))
-            }.min() ?? 0
+            min(Double(preview.size.width) / Double(size.width), Double(preview.size.height) / Double(size.height))
         }
         guard let preview = source.previews.first(where: { left($0) >= 1 }) else { return nil }
         self.preview = preview
         shrink = ShrinkOnLoad.factor(forPreviewOf: source, leaving: left(preview))
+    }
+}
+
+extension LoadPlan {
+    /// Bytes for previews: of each the file, which libvips copies, and its pixels, one after the other; and all that is
+    /// scaled from them, while the picture itself may be decoded for others.
+    func memory(ofPreviewsIn source: SourceFacts, _ renditions: [RenditionPlan]) -> Int {
+        let pixel = source.bands * source.depth.bytes
+        let loads = previews.compactMap(\.self)
+        let decoding = loads.map { saturating(2 * $0.preview.fileBytes(in: source), pixel * $0.preview.size.area) }
+        let scaled = zip(renditions, previews).map { rendition, load in
+            load == nil ? 0 : pixel * (rendition.firstScaling?.size.area ?? 0)
+        }
+        return scaled.reduce(decoding.max() ?? 0, saturating)
     }
 }

@@ -180,9 +180,13 @@ package struct Planner: Sendable {
         var plan = SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, renditions: renditions,
             memory: saturating(
-                max(cost.memory, looking), SourcePlan.memory(ofMapIn: source, renditions, after: shared)),
+                saturating(max(cost.memory, looking), load.memory(ofPreviewsIn: source, renditions)),
+                SourcePlan.memory(ofMapIn: source, renditions, after: shared)),
             keptAssets: cost.keptAssets,
-            time: TimeBound(limits, pixelSeconds: cost.seconds + SourcePlan.seconds(ofMapIn: source, renditions)),
+            time: TimeBound(
+                limits,
+                pixelSeconds: cost.seconds * (load.previews.contains { $0 != nil } ? 2 : 1)
+                    + SourcePlan.seconds(ofMapIn: source, renditions)),
             warnings: (renditions.isEmpty ? nothingApplies : sourceWarnings(source))
                 + dropped + renditions.compactMap { depthReduced($0, source) }
                 + warnings(of: shared, renditions, frames: source.isAnimated ? source.frames : 1)
@@ -270,7 +274,9 @@ package struct Planner: Sendable {
         return LoadPlan(
             scale: decoded.size.width / source.uprightSize.width, shrinks: shrinks, enlargements: enlargements,
             loadsAllFrames: decoded.frames > 1, beginning: beginning,
-            preview: pipeline.preview == .allow ? PreviewLoad(source, beginning, renditions) : nil)
+            previews: renditions.map {
+                pipeline.preview == .allow && shared.isEmpty ? PreviewLoad(source, $0) : nil
+            })
     }
 }
 

@@ -53,8 +53,9 @@ package struct LoadPlan: Hashable, Sendable {
     /// All frames of an animation, or only the first picture of the file.
     package let loadsAllFrames: Bool
     package var beginning: Beginning
-    /// Decoded instead of the picture; nil if the pipeline does not allow that, or no preview will do.
-    package var preview: PreviewLoad?
+    /// For each rendition the preview that is decoded instead of the picture; nil if the pipeline does not allow that, or
+    /// none will do. Empty for a set.
+    package var previews: [PreviewLoad?] = []
 
     /// All pixels as they are, for stages that look at them.
     static let whole = LoadPlan(shrinks: [], loadsAllFrames: false, beginning: .held)

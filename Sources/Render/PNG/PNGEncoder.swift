@@ -59,9 +59,12 @@ struct PNGEncoder {
         let all = [0..<rows.height]
         guard compression > 0 else { return try packed(rows.plain(pixels, all), 0) }
         let sample = rows.sample
-        let (repeats, judged) = (rows.repeats(pixels, sample ?? all), rows.filtered(pixels, sample ?? all))
-        let isSmooth = judged.difference < (rows.bytesPerSample == 1 ? 16 : 40)
-        let differences = { try self.packed(sample == nil ? judged.rows : self.rows.filtered(pixels, all).rows, $0) }
+        let repeats = rows.repeats(pixels, sample ?? all)
+        let (judged, difference) = rows.filtered(pixels, sample ?? all)
+        let isSmooth = difference < (rows.bytesPerSample == 1 ? 16 : 40)
+        // Not both at a time: rows of both kinds would be as much again in memory.
+        let known = sample == nil ? judged : nil
+        let differences = { try self.packed(known ?? self.rows.filtered(pixels, all).rows, $0) }
         let plain = { try self.packed(self.rows.plain(pixels, all), Self.plainLevels[self.compression]) }
 
         if isSmooth && repeats.either < 0.2 { return try differences(Self.noiseLevels[compression]) }

@@ -111,7 +111,8 @@ struct DaemonMetrics {
         var blocked = Metric(
             "imagemill_blocked_files", .gauge, "Sources in the inbox that the system does not let be taken.")
         var passedOver = Metric(
-            "imagemill_passed_over_files", .gauge, "Files in the inbox that are no pictures, and are left alone.")
+            "imagemill_passed_over_files", .gauge,
+            "Files in the inbox that are left alone: no pictures, or where nothing is taken from.")
         var failed = Metric("imagemill_failed_files", .gauge, "Sources in the folder failed/ now.")
         var spool = Metric(
             "imagemill_spool_bytes", .gauge, "Bytes in the folders work/, done/ and failed/, as of the last look.")

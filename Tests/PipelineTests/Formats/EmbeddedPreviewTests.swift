@@ -40,6 +40,34 @@ import Testing
         #expect(try previews(CameraJPEG.file(colored, preview: other)).isEmpty)
     }
 
+    @Test func `what the list does not call a large thumbnail is none, nor what is turned otherwise`() throws {
+        let (photo, preview) = (jpeg(600, 400), jpeg(300, 200))
+        for kind in [0, 0x03_0000, 0x02_0001, 0x02_0002, 0x02_0003] {
+            #expect(try previews(CameraJPEG.file(photo, preview: preview, kind: kind)).isEmpty, "\(kind)")
+        }
+        // Flags in front of the kind tell who depends on whom.
+        #expect(try previews(CameraJPEG.file(photo, preview: preview, kind: 0x4001_0001)).count == 1)
+        let turned = CameraJPEG.file(preview, thumbnail: [], orientation: 3)
+        #expect(try previews(CameraJPEG.file(photo, preview: turned)).isEmpty)
+        let both = CameraJPEG.file(photo, thumbnail: [], orientation: 3)
+        #expect(try previews(CameraJPEG.file(both, preview: turned)).count == 1)
+        for (own, count) in [(6, 1), (1, 0)] {
+            let file = CameraJPEG.file(photo, thumbnail: preview, orientation: 6, thumbnailOrientation: own)
+            #expect(try previews(file).count == count)
+        }
+    }
+
+    @Test func `what takes much to decode is none: progressive, or with other components`() throws {
+        let photo = jpeg(600, 400)
+        var progressive = jpeg(300, 200)
+        progressive[3] = 0xC2
+        #expect(try previews(CameraJPEG.file(photo, preview: progressive)).isEmpty)
+        let colored: [UInt8] =
+            [0xFF, 0xD8, 0xFF, 0xC0, 0, 17, 8] + SmallFiles.big(200, 2) + SmallFiles.big(300, 2)
+            + [3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0, 0xFF, 0xDA, 0, 2, 1, 0xFF, 0xD9]
+        #expect(try previews(CameraJPEG.file(photo, preview: colored)).isEmpty)
+    }
+
     @Test func `any byte of a JPEG with previews may be another one`() {
         let file = CameraJPEG.file(CameraJPEG.file(jpeg(600, 400), thumbnail: jpeg(160, 120)), preview: jpeg(300, 200))
         for index in file.indices {
@@ -47,8 +75,8 @@ import Testing
                 var mutant = file
                 mutant[index] = value
                 for preview in (try? JPEGMarkers.previews(in: ByteSource(mutant))) ?? [] {
-                    #expect(preview.place + preview.bytes <= mutant.count, "byte \(index), \(value)")
-                    _ = try? JPEGMarkers.file(of: preview, in: ByteSource(mutant))
+                    let bytes = try? JPEGMarkers.file(of: preview, in: ByteSource(mutant))
+                    #expect(bytes?.starts(with: [0xFF, 0xD8]) == true, "byte \(index), \(value)")
                 }
             }
         }
@@ -70,7 +98,7 @@ import Testing
         own: [[UInt8]], thumbnail: [[UInt8]], isFound: Bool
     ) throws {
         var builder = HEIFBuilder(thumbnailProperties: thumbnail, properties: [HEIFBuilder.extent(300, 200)] + own)
-        #expect(try HEIFStructure.previews(in: ByteSource(builder.file())).isEmpty)
+        #expect((try? HEIFStructure.previews(in: ByteSource(builder.file())))?.isEmpty ?? true)
         builder.namesThumbnail = true
         let file = builder.file()
         let found = try HEIFStructure.previews(in: ByteSource(file))
@@ -88,7 +116,9 @@ import Testing
         let sizes = [
             (300, 200), (160, 120), (160, 107), (161, 107), (500, 333), (160, 105), (320, 212), (30, 20), (60, 40),
         ]
-        let found = sizes.map { EmbeddedPreview(size: PixelSize($0.0, $0.1), place: 0, bytes: 0) }
+        let far = PixelSize(maximumCoordinate + 1, Int(UInt32.max))
+        #expect([EmbeddedPreview(size: far, place: .item(1))].showing(far).isEmpty)
+        let found = sizes.map { EmbeddedPreview(size: PixelSize($0.0, $0.1), place: .item(1)) }
             .showing(PixelSize(600, 400))
         #expect(found.map { [$0.size.width, $0.size.height] } == [[160, 107], [161, 107], [300, 200], [320, 212]])
     }

@@ -34,7 +34,11 @@ struct HEIFBuilder {
 
     func meta(pixelsOffset: Int) -> [UInt8] {
         let primary = Self.fullBox("pitm", SmallFiles.big(2, 2))
-        let types = Self.fullBox("iinf", SmallFiles.big(0, 2))
+        let entries = [1, 2].flatMap { item in
+            Self.fullBox("infe", version: 2, SmallFiles.big(item, 2) + [0, 0] + Array("hvc1".utf8) + [0])
+        }
+        let types = Self.fullBox(
+            "iinf", SmallFiles.big(namesThumbnail ? 2 : 0, 2) + (namesThumbnail ? entries : []))
         return Self.fullBox(
             "meta",
             primary + types + locations(pixelsOffset) + Self.box("iprp", propertyContainer + associations) + references)

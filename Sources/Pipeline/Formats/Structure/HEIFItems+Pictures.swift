@@ -1,34 +1,42 @@
 // Other pictures of a HEIF or an AVIF than the one that is shown. ISO/IEC 23008-12 §6.4 (thmb, auxl), §6.5.
 
 extension HEIFItems {
-    /// The thumbnails of the primary item that are in its colors and turned as it is.
+    /// The thumbnails of the primary item that are in its colors and turned as it is. None if it is cropped.
     static func previews(in source: ByteSource) throws(StructureError) -> [EmbeddedPreview] {
         let meta = try ISOBoxes.first("meta", in: source).fullContent()
         let primary = try primaryItem(in: source)
-        let references = (try? HEIFItemReferences(in: source, meta)) ?? HEIFItemReferences()
-        func boxes(_ types: [FourCC], of item: Int?) throws(StructureError) -> [[UInt8]] {
-            var boxes: [[UInt8]] = []
-            for box in try properties(of: item, in: source) where types.contains(box.type) {
-                boxes.append(box.type.bytes + source.read(box.content.lowerBound, box.content.count))
-            }
-            return boxes
+        let pictures = Set(try HEIFItemTypes.items(in: source, meta, of: HEIFItemTypes.pictures).map(\.id))
+        let thumbnails = try HEIFItemReferences(in: source, meta).all.filter {
+            $0.type == "thmb" && $0.to.contains(primary) && pictures.contains($0.from)
         }
-        let (turns, colors): ([FourCC], [FourCC]) = (["irot", "imir"], ["colr"])
-        let (own, ownColors) = (try boxes(turns, of: nil), try boxes(colors, of: nil))
-        let profiles = [FourCC("prof"), "rICC"].map { FourCC("colr").bytes + $0.bytes }
-        let hasProfile = ownColors.contains { box in profiles.contains { box.starts(with: $0) } }
+        guard !thumbnails.isEmpty, let own = try boxesOfLook(nil, in: source) else { return [] }
         let stated = try statedColor(in: source)
+        let profiles = [FourCC("prof"), "rICC"].map { FourCC("colr").bytes + $0.bytes }
+        let hasProfile = own.colors.contains { box in profiles.contains { box.starts(with: $0) } }
         let isStandard = !hasProfile && stated?.color.isStandard != false
-        var previews: [EmbeddedPreview] = []
-        for reference in references.all where reference.type == "thmb" && reference.to.contains(primary) {
-            guard let found = try? boxes(turns, of: reference.from), found == own,
-                let colors = try? boxes(colors, of: reference.from),
-                colors == ownColors || colors.isEmpty && isStandard,
-                let (width, height) = try? size(of: reference.from, in: source), width > 0, height > 0
-            else { continue }
-            previews.append(EmbeddedPreview(size: PixelSize(width, height), place: reference.from, bytes: 0))
+        return thumbnails.prefix(EmbeddedPreview.most).map(\.from).compactMap { item in
+            guard let found = try? boxesOfLook(item, in: source), found.turns == own.turns,
+                found.colors == own.colors || found.colors.isEmpty && isStandard,
+                let (width, height) = try? size(of: item, in: source)
+            else { return nil }
+            return EmbeddedPreview(size: PixelSize(width, height), place: .item(item))
         }
-        return previews
+    }
+
+    /// The properties that change how an item looks.
+    /// - Returns: nil if it is cropped, or its color profile is larger than any in use.
+    private static func boxesOfLook(
+        _ item: Int?, in source: ByteSource
+    ) throws(StructureError) -> (turns: [[UInt8]], colors: [[UInt8]])? {
+        var (turns, colors): ([[UInt8]], [[UInt8]]) = ([], [])
+        for box in try properties(of: item, in: source) {
+            guard box.type != "clap" else { return nil }
+            guard ["colr", "irot", "imir"].contains(box.type) else { continue }
+            guard box.content.count <= 1 << 20, turns.count + colors.count < 8 else { return nil }
+            let bytes = box.type.bytes + source.read(box.content.lowerBound, box.content.count)
+            if box.type == "colr" { colors.append(bytes) } else { turns.append(bytes) }
+        }
+        return (turns, colors)
     }
 
     /// The file with another item as its primary one, which nothing hides and nobody calls auxiliary: decoders give

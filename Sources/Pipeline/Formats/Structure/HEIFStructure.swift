@@ -43,7 +43,8 @@ enum HEIFStructure: FileStructure {
     }
 
     static func file(of preview: EmbeddedPreview, in source: ByteSource) throws(StructureError) -> [UInt8] {
-        try HEIFItems.file(withPrimary: preview.place, in: source)
+        guard case .item(let item) = preview.place else { throw .malformed }
+        return try HEIFItems.file(withPrimary: item, in: source)
     }
 
     /// Older versions of libheif follow references in a circle until their stack is full.

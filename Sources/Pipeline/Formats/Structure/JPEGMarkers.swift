@@ -42,6 +42,19 @@ struct JPEGMarkers: FileStructure {
         }
     }
 
+    /// The process of the picture, and its number of components.
+    static func frame(in source: ByteSource) throws(StructureError) -> (isBaseline: Bool, components: Int) {
+        var markers = try JPEGMarkers(of: source)
+        while true {
+            let code = try markers.next()
+            if isStartOfFrame(code) {
+                _ = try markers.frameSize()
+                return (code == 0xC0, Int(try markers.reader.byte()))
+            }
+            if code == startOfScan || code == endOfImage { throw .malformed }
+        }
+    }
+
     /// Every sampling but 4:2:0 counts as full chroma: a bound for the decoder's memory.
     static func codedPicture(in source: ByteSource) throws(StructureError) -> CodedPicture? {
         let (width, height) = try size(in: source)
@@ -116,8 +129,9 @@ struct JPEGMarkers: FileStructure {
     }
 
     static func file(of preview: EmbeddedPreview, in source: ByteSource) throws(StructureError) -> [UInt8] {
-        let bytes = source.read(preview.place, preview.bytes)
-        guard bytes.count == preview.bytes else { throw .endsEarly }
+        guard case .bytes(let start, let count) = preview.place else { throw .malformed }
+        let bytes = source.read(start, count)
+        guard bytes.count == count else { throw .endsEarly }
         return bytes
     }
 

@@ -35,6 +35,13 @@ struct JPEGSegments {
             .map { $0.content.dropFirst(name.count) }
     }
 
+    /// The color profile; empty if there is none, and nil if it is larger than any in use.
+    var profileBytes: [UInt8]? {
+        let places = places(0xE2, JPEGSegmentName.profile)
+        guard places.reduce(0, { $0 + $1.count }) <= 4 << 20 else { return nil }
+        return places.flatMap { source.read($0.lowerBound, $0.count) }
+    }
+
     /// Whether it says by itself that it is a gain map, or that one is in its file.
     var gainMap: GainMapFacts.Kind? {
         func names(_ namespace: XMPNamespace) -> Bool {
@@ -68,20 +75,33 @@ enum JPEGPictures {
         return own.gainMap.map { GainMapFacts(kind: $0, flaw: .isAbsent) }
     }
 
-    /// The pictures that the file lists, and the one in its EXIF, but for gain maps.
+    /// The large thumbnails that the file lists, and the small one in its EXIF. Other kinds of pictures in the list are
+    /// other views, depths or mattes.
     static func previews(in source: ByteSource) throws(StructureError) -> [EmbeddedPreview] {
         let own = JPEGSegments(in: source)
-        let profile = own.all(0xE2, JPEGSegmentName.profile)
-        let exif = own.places(0xE1, JPEGSegmentName.exif).first.flatMap { EXIFThumbnail.place(in: source, of: $0) }
-        return (places(in: source, own) + [exif]).compactMap(\.self).compactMap { place in
+        let exif = own.places(0xE1, JPEGSegmentName.exif).first.flatMap { EXIFDirectories(in: source, $0) }
+        let orientation = exif?.orientation ?? 1
+        let components = try JPEGMarkers.frame(in: source).components
+        let profile = own.profileBytes
+        var places = listed(in: source, own, kinds: largeThumbnails).compactMap(\.self)
+        if (exif?.thumbnailOrientation ?? orientation) == orientation { places += [exif?.thumbnail].compactMap(\.self) }
+        return places.compactMap { place in
+            guard place.upperBound <= source.count, place.count <= EmbeddedPreview.mostBytes else { return nil }
             let preview = source.part(place)
             let segments = JPEGSegments(in: preview)
-            guard let (width, height) = try? JPEGMarkers.size(in: preview), width > 0, height > 0,
-                segments.gainMap == nil, segments.all(0xE2, JPEGSegmentName.profile) == profile
+            guard let (width, height) = try? JPEGMarkers.size(in: preview),
+                let frame = try? JPEGMarkers.frame(in: preview), frame.isBaseline, frame.components == components,
+                segments.gainMap == nil, let profile, segments.profileBytes == profile
             else { return nil }
-            return EmbeddedPreview(size: PixelSize(width, height), place: place.lowerBound, bytes: place.count)
+            let stated = segments.places(0xE1, JPEGSegmentName.exif).first.flatMap { EXIFDirectories(in: preview, $0) }
+            guard (stated?.orientation ?? orientation) == orientation else { return nil }
+            return EmbeddedPreview(
+                size: PixelSize(width, height), place: .bytes(from: place.lowerBound, count: place.count))
         }
     }
+
+    /// For screens of 640×480, and of 1920×1080.
+    private static let largeThumbnails = [0x01_0001, 0x01_0002]
 
     /// Finds out whether the file ends before a picture that it lists.
     /// - Throws: `endsEarly` if that has begun; `malformed` if there is nothing of it.
@@ -99,7 +119,10 @@ enum JPEGPictures {
     }
 
     /// The places of the other pictures as the file's own list has them; nil for one without a place.
-    private static func listed(in source: ByteSource, _ segments: JPEGSegments) -> [Range<Int>?] {
+    /// - Parameter kinds: those of these kinds alone; nil for all.
+    private static func listed(
+        in source: ByteSource, _ segments: JPEGSegments, kinds: [Int]? = nil
+    ) -> [Range<Int>?] {
         guard let start = segments.places(0xE2, JPEGSegmentName.multiPicture).first?.lowerBound else { return [] }
         let order: ByteOrder = source.read(start, 2) == Array("II".utf8) ? .little : .big
         func number(_ offset: Int, _ bytes: Int) -> Int? { source.integer(at: start + offset, bytes: bytes, order) }
@@ -111,7 +134,9 @@ enum JPEGPictures {
             else { continue }
             // The first one is the picture itself. The offsets of the others are from here.
             return (1..<max(1, min(bytes / entryBytes, mostPictures))).map { entry in
-                guard let size = number(place + entryBytes * entry + 4, 4),
+                guard let attribute = number(place + entryBytes * entry, 4),
+                    kinds?.contains(attribute & 0xFF_FFFF) ?? true,
+                    let size = number(place + entryBytes * entry + 4, 4),
                     let offset = number(place + entryBytes * entry + 8, 4), offset > 0, size > 0
                 else { return nil }
                 return start + offset..<start + offset + size

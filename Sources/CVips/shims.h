@@ -194,6 +194,11 @@ static inline VipsImage *cvips_memory_image_like(VipsImage *image, int width, in
         copy, width, height, vips_image_get_bands(image), vips_image_get_format(image), VIPS_CODING_NONE,
         vips_image_get_interpretation(image), vips_image_get_xres(image), vips_image_get_yres(image));
     vips_image_map(image, (VipsImageMapFn) cvips_copy_field, copy);
+    // libvips reads a block of EXIF when it is set, and so says again how a picture is to be turned that is upright.
+    if (!vips_image_get_typeof(image, VIPS_META_ORIENTATION)) {
+        vips_image_remove(copy, VIPS_META_ORIENTATION);
+        vips_image_remove(copy, "exif-ifd0-Orientation");
+    }
     if (vips_image_write_prepare(copy)) {
         g_object_unref(copy);
         return NULL;

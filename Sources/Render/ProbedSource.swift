@@ -106,10 +106,15 @@ final class ProbedSource {
         return picture
     }
 
+    /// Whether the file ends before the picture does, as far as its structure tells.
+    func lacksEnd() throws(Failure) -> Bool {
+        try file.structureForDecoding { completeness(of: facts.format, in: $0) } == .incomplete
+    }
+
     /// Whether the file is truncated, and that is tolerated. Other damage is not.
     func lacksEnd(tolerating tolerance: Tolerance) throws(Failure) -> Bool {
         guard tolerance == .truncated, facts.format.decoder.canBeTruncated(facts) else { return false }
-        return try file.structureForDecoding { completeness(of: facts.format, in: $0) } == .incomplete
+        return try lacksEnd()
     }
 
     // MARK: - Its own bytes

@@ -73,9 +73,11 @@ extension Renderer {
 
     /// The previews that renditions are made of, each at the size that the rendition's first stage scales to; as they are
     /// stored, not turned.
-    /// - Returns: for each rendition; nil if it is made of the picture itself.
+    /// - Returns: for each rendition; nil if it is made of the picture itself. None if the file ends before the picture
+    ///   does, which is to be noticed.
     func previews(of source: ProbedSource) throws -> [Frames?] {
         var starts = [Frames?](repeating: nil, count: plan.renditions.count)
+        guard plan.load.previews.contains(where: { $0 != nil }), try !source.lacksEnd() else { return starts }
         for load in Set(plan.load.previews.compactMap(\.self)) {
             guard let decoded = try source.decoded(load), let picture = try? converted(decoded).picture else {
                 continue

@@ -41,8 +41,7 @@ struct Renderer {
         let opened = try source.opened(plan.load, tolerance: pipeline.tolerance)
         let metadata = try source.metadata(of: opened)
         let missing = try source.warnings(pipeline.tolerance)
-        // What is missing of the picture would be said of the preview, too.
-        let previews = try source.lacksEnd(tolerating: pipeline.tolerance) ? [] : previews(of: source)
+        let previews = try previews(of: source)
         let isNeeded = previews.isEmpty || previews.contains { $0 == nil }
         var (starts, warnings): ([Frames], [Warning]) = ([], [])
         if isNeeded { (starts, warnings) = try judging(trial) { try self.starts(from: opened, of: source) } }

@@ -58,6 +58,44 @@ import Vips
         }
     }
 
+    /// Readers turn what still says that it is to be turned.
+    @Test(
+        arguments: [
+            "[]", "[resize: { size: \"48x32\" }]", "[resize: { size: \"12x8\" }]", "[flip: { axis: horizontal }]",
+            "[crop: { width: 90, height: 60 }, resize: { size: \"48x32\" }]",
+            "[rotate: { angle: 90 }, resize: { size: \"32x48\" }, sharpen]",
+        ])
+    func `nothing says any more how the picture was stored, and its looks are the same, in any format`(
+        stages: String
+    ) async throws {
+        let runner = try CommandRunner()
+        for orientation in 1...8 {
+            try await runner.save("in/\(orientation).jpg", as: "jpegsave_target", [("Q", 95)]) {
+                try stored(orientation)
+            }
+        }
+        let formats = ["tiff": "tif", "jpeg": "jpg", "png": "png", "webp": "webp", "avif": "avif"]
+        let renditions = formats.map { format, name in
+            "\(format): { stages: \(stages), save: { format: \(format), metadata: keep, placeholder: [color, thumbhash] }, file: \"{stem}.\(name)\" }"
+        }
+        try runner.folder.write("renditions: { \(renditions.joined(separator: ", ")) }\n", to: "p.yaml")
+        #expect(try await runner.run("run", "p.yaml", "in", "-o", "out").exit == 0)
+        for (format, name) in formats {
+            let loader = format == "avif" ? "heifload_source" : "\(format)load_source"
+            for orientation in 1...8 {
+                let said = try await runner.inspect("out/\(orientation).\(name)", by: loader) { $0.int("orientation") }
+                #expect((said ?? 1) == 1, "\(format), orientation \(orientation)")
+            }
+        }
+        let looks = try runner.report().sources.flatMap(\.renditions).map { "\($0.color ?? "")" }
+        #expect(Set(looks).count == 1, "\(Set(looks))")
+        let sources = try runner.report().sources
+        let upright = try #require(sources.first?.renditions.first?.thumbhash)
+        for rendition in try runner.report().sources.flatMap(\.renditions) where rendition.format == "tiff" {
+            #expect(rendition.thumbhash?.prefix(6) == upright.prefix(6), "\(rendition.path)")
+        }
+    }
+
     @Test(arguments: ["[]", "[resize: { size: \"48x32\" }]", "[trim, resize: { size: \"48x32\" }]"], ["webp", "gif"])
     func `each frame of an animation comes out upright, at its own time`(stages: String, format: String) async throws {
         let runner = try CommandRunner()

@@ -147,6 +147,17 @@ import Vips
         #expect(try await !usesPreview("[{ resize: { width: 100 } }]", head: "preview: allow\ntolerate: truncated"))
     }
 
+    @Test func `a photo whose end is missing fails, also if its preview is whole`() async throws {
+        let photo = try await jpeg(Self.red, 1200, 800)
+        let file = CameraJPEG.file(photo, thumbnail: try await jpeg(Self.blue, 300, 200))
+        try runner.folder.write(Array(file.dropLast(photo.count / 3)), to: "in/a.jpg")
+        try runner.folder.write(
+            "preview: allow\nrenditions: { a: { stages: [{ resize: { width: 100 } }], save: { format: png } } }\n",
+            to: "p.yaml")
+        let result = try await runner.run("run", "p.yaml", "in", "-o", "out")
+        #expect(result.exit == 2 && result.errors.contains("truncated"))
+    }
+
     @Test func `members of sets have none`() async throws {
         try runner.folder.write(
             "source: set\npreview: allow\nstages: [{ stitch: {} }]\nrenditions: { a: { save: { format: png } } }\n",

@@ -52,8 +52,9 @@ extension [EmbeddedPreview] {
         let alike = filter { preview in
             guard preview.isPlausible, preview.size.area <= size.area / 2 else { return false }
             let height = Double(preview.size.width) * Double(size.height) / Double(size.width)
+            let difference = abs(Double(preview.size.height) - height)
             // Some programs round sides to even numbers.
-            return abs(Double(preview.size.height) - height) < Swift.max(1.5, 0.005 * height)
+            return difference < Swift.max(1.5, 0.005 * height) && difference < 0.03 * height
         }
         return Array(alike.sorted { $0.size.area < $1.size.area }.suffix(EmbeddedPreview.most))
     }
@@ -70,7 +71,9 @@ package struct PreviewLoad: Hashable, Sendable {
     /// - Returns: nil if there is none, or the rendition does something before it scales, for which it needs the pixels
     ///   of the picture itself.
     init?(_ source: SourceFacts, _ rendition: RenditionPlan) {
-        guard !source.isAnimated, source.page == nil, let upright = rendition.firstScaling?.size else { return nil }
+        // A preview has no alpha.
+        guard !source.isAnimated, source.page == nil, !source.hasAlpha, let upright = rendition.firstScaling?.size
+        else { return nil }
         let size = source.orientation >= 5 ? upright.transposed : upright
         func left(_ preview: EmbeddedPreview) -> Double {
             min(Double(preview.size.width) / Double(size.width), Double(preview.size.height) / Double(size.height))

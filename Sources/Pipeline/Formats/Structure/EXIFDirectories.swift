@@ -1,12 +1,12 @@
-// The first two directories of EXIF: of the picture, and of a small one, a JPEG. JEITA CP-3451, §4.5 and §4.6.
+// The first two directories of EXIF, which describe the picture and a small one of it, a JPEG. JEITA CP-3451, §4.5 and §4.6.
 
-/// The fields of EXIF that say where its small picture is, and which way up both are.
+/// The fields of EXIF that say where its small picture is, and the orientations of both.
 struct EXIFDirectories {
     /// Nil if it is not said.
     let orientation: Int?
     /// Where the small picture is in the file; nil if there is none.
     private(set) var thumbnail: Range<Int>?
-    /// What is said of the small picture alone.
+    /// Said for the small picture alone.
     private(set) var thumbnailOrientation: Int?
 
     /// - Parameter exif: the TIFF in a file.

@@ -14,6 +14,12 @@ from worlds.dropped import Sidecar, Source
 from worlds.history import BAD
 
 
+def whole(file, data):
+    """Writes all of it. A file without a buffer takes only what a full disk has room for, and says so by a number alone."""
+    while data:
+        data = data[file.write(data):]
+
+
 class Writers:
     """The steps that drop something."""
 
@@ -129,7 +135,7 @@ class Writers:
                 self.create(source, target, lambda file: self.write_from_the_end(file, data))
             elif habit == "reopened":
                 half = len(data) // 2
-                begun = self.create(source, target, lambda file: file.write(data[:half]))
+                begun = self.create(source, target, lambda file: whole(file, data[:half]))
                 time.sleep(drawn.SETTLE / 3)
                 if not self.append(target, data[half:], half, begun):
                     # Another writer has put its own in that place meanwhile.
@@ -160,7 +166,7 @@ class Writers:
             if os.fstat(file.fileno()).st_ino != begun:
                 return False
             file.seek(place)
-            file.write(data)
+            whole(file, data)
             return True
 
     def create(self, source, target, write):
@@ -175,7 +181,7 @@ class Writers:
         for place in range(0, len(data), step):
             if place:
                 time.sleep(pause)
-            file.write(data[place:place + step])
+            whole(file, data[place:place + step])
             if progress:
                 progress()
 
@@ -184,11 +190,11 @@ class Writers:
         file.truncate(len(data))
         half = len(data) // 2
         file.seek(half)
-        file.write(data[half:])
+        whole(file, data[half:])
         # On a file system of another machine nobody can see that the file is open.
         time.sleep(drawn.SETTLE / 4)
         file.seek(0)
-        file.write(data[:half])
+        whole(file, data[:half])
 
     def write_pieces(self, path, data, count, pause, progress=None):
         with open(path, "xb", buffering=0) as file:
@@ -222,7 +228,7 @@ class Writers:
             try:
                 with open(target, "xb", buffering=0) as file:
                     self.household.own(target)
-                    file.write(one)
+                    whole(file, one)
                     self.register(source)
                     time.sleep(pause)
                     os.pwrite(file.fileno(), two, 0)
@@ -335,11 +341,11 @@ class Writers:
         path = os.path.join(folder, last)
         with open(path, "xb", buffering=0) as file:
             self.household.own(path)
-            file.write(data[:len(data) // 3])
+            whole(file, data[:len(data) // 3])
             self.write_pieces(os.path.join(folder, ".done"), b"", 1, 0)
             for place in (1, 2):
                 time.sleep(drawn.INCOMPLETE_AFTER / 4)
-                file.write(data[place * len(data) // 3:(place + 1) * len(data) // 3])
+                whole(file, data[place * len(data) // 3:(place + 1) * len(data) // 3])
 
     def do_folder(self, who, name, numbers):
         inbox = self.inbox(who)

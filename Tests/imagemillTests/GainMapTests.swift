@@ -158,8 +158,8 @@ import Vips
         #expect(picture.contains("hdrgm:Version=\"1.0\"") && picture.contains("urn:iso:std:iso:ts:21496:-1"))
     }
 
-    @Test(arguments: AVIFWithMap.Kind.allCases)
-    func `a map of an AVIF goes into a JPEG with its words`(kind: AVIFWithMap.Kind) async throws {
+    @Test(arguments: BuiltAVIF.Kind.allCases)
+    func `a map of an AVIF goes into a JPEG with its words`(kind: BuiltAVIF.Kind) async throws {
         let runner = try CommandRunner()
         let packet = """
             <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
@@ -186,7 +186,7 @@ import Vips
                 name + ".avif", as: "heifsave_target", [("compression", "av1"), ("lossless", true)]
             ) { image }
         }
-        let file = AVIFWithMap.file(
+        let file = BuiltAVIF.file(
             try runner.bytes("picture.avif"), map: try runner.bytes("map.avif"), kind, words: words)
         try FileManager.default.createDirectory(atPath: runner.folder.path("in"), withIntermediateDirectories: true)
         try Data(file).write(to: URL(fileURLWithPath: runner.folder.path("in/a.avif")))
@@ -206,8 +206,8 @@ import Vips
         #expect(map.firstRange(of: kind == .iso ? iso : Array("HDRGainMapHeadroom=\"4.532783\"".utf8)) != nil)
     }
 
-    @Test(arguments: AVIFWithMap.Kind.allCases)
-    func `a gain map in a HEIF is found by its item, with a size if that can be`(kind: AVIFWithMap.Kind) throws {
+    @Test(arguments: BuiltAVIF.Kind.allCases)
+    func `a gain map in a HEIF is found by its item, with a size if that can be`(kind: BuiltAVIF.Kind) throws {
         func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
             PNGEdit.number(8 + content.count) + Array(type.utf8) + content
         }
@@ -216,7 +216,7 @@ import Vips
                 + box("av1C", [0x81, 0, 0, 0]) + box("mdat", [1, 2, 3])
         }
         func map(_ width: Int, _ height: Int) throws -> GainMapFacts? {
-            let file = AVIFWithMap.file(picture(300, 200), map: picture(width, height), kind, words: [0, 1, 2])
+            let file = BuiltAVIF.file(picture(300, 200), map: picture(width, height), kind, words: [0, 1, 2])
             return try HEIFStructure.gainMap(of: 1, in: ByteSource(file))
         }
         let found = try #require(try map(75, 50))

@@ -111,6 +111,28 @@ import Vips
         #expect(try await !usesPreview(small))
     }
 
+    @Test(arguments: [false, true])
+    func `the thumbnail of an AVIF is one, with its color profile`(hasProfile: Bool) async throws {
+        let profile = try await inVipsTurn {
+            try hasProfile
+                ? TestPicture.solid(Self.red, width: 8, height: 8).iccTransform(to: .p3, input: .srgb)
+                    .blob("icc-profile-data") ?? [] : []
+        }
+        let file = BuiltAVIF.file(
+            try await SamplePicture.avif.encode(TestPicture.solid(Self.red, width: 600, height: 400)),
+            thumbnail: try await SamplePicture.avif.encode(TestPicture.solid(Self.blue, width: 240, height: 160)),
+            profile: profile)
+        #expect(profile.isEmpty != hasProfile)
+        try runner.folder.write(file, to: "in/a.avif")
+        for head in ["preview: allow", "preview: allow\nprofile: keep", "preview: allow\nprofile: display-p3"] {
+            #expect(try await usesPreview("[{ resize: { width: 200 } }]", head: head), "\(head)")
+            let kept = try await runner.inspect("out/r0.png", by: "pngload_source") { $0.blob("icc-profile-data") }
+            if head.hasSuffix("keep") { #expect(kept == (hasProfile ? profile : nil)) }
+        }
+        #expect(try await !usesPreview("[{ resize: { width: 200 } }]", head: ""))
+        #expect(try await !usesPreview("[{ resize: { width: 241 } }]"))
+    }
+
     @Test func `a gain map is no preview`() async throws {
         let file = UltraHDR.file(
             try await jpeg(Self.red, 1200, 800), map: try await jpeg(Self.blue, 300, 200), packet: UltraHDR.packet())

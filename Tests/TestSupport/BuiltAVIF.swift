@@ -1,6 +1,6 @@
-// AVIFs with gain maps, put together of two AVIFs by hand.
+// AVIFs with a gain map or a thumbnail, put together of two AVIFs by hand.
 
-package enum AVIFWithMap {
+package enum BuiltAVIF {
     /// The way in which the second picture is said to be a map.
     package enum Kind: Sendable, CaseIterable {
         /// An item that is made of both, with ISO 21496-1.
@@ -32,7 +32,30 @@ package enum AVIFWithMap {
         let ofMap: [UInt8] = kind == .apple ? [3, 0x84, 5] : [3, 0x84]
         let associations = full(
             "ipma", big(2, 4) + big(1, 2) + [2, 1, 0x82] + big(3, 2) + [UInt8(ofMap.count)] + ofMap)
-        let data: [(id: Int, bytes: [UInt8])] = [(1, parts[0].data), (2, words), (3, parts[1].data)]
+        return file(
+            types, references, properties, associations, [(1, parts[0].data), (2, words), (3, parts[1].data)])
+    }
+
+    /// - Parameters:
+    ///   - picture: an AVIF of one picture.
+    ///   - thumbnail: another one.
+    ///   - profile: the color profile of both; empty for none.
+    package static func file(_ picture: [UInt8], thumbnail: [UInt8], profile: [UInt8]) -> [UInt8] {
+        let parts = [picture, thumbnail].map(part)
+        let color = profile.isEmpty ? [] : [box("colr", Array("prof".utf8) + profile)]
+        let shared: [UInt8] = profile.isEmpty ? [] : [5]
+        let count = UInt8(2 + shared.count)
+        let associations = full(
+            "ipma", big(2, 4) + big(1, 2) + [count, 1, 0x82] + shared + big(2, 2) + [count, 3, 0x84] + shared)
+        return file(
+            [entry(1, "av01"), entry(2, "av01", isHidden: true)], [box("thmb", big(2, 2) + big(1, 2) + big(1, 2))],
+            parts.flatMap { [$0.size, $0.codec] } + color, associations, [(1, parts[0].data), (2, parts[1].data)])
+    }
+
+    private static func file(
+        _ types: [[UInt8]], _ references: [[UInt8]], _ properties: [[UInt8]], _ associations: [UInt8],
+        _ data: [(id: Int, bytes: [UInt8])]
+    ) -> [UInt8] {
         let start = box("ftyp", Array("avif\0\0\0\0avifmif1".utf8))
         func meta(_ first: Int) -> [UInt8] {
             var place = first

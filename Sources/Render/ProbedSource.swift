@@ -106,7 +106,7 @@ final class ProbedSource {
         return picture
     }
 
-    /// Whether the file ends before the picture does, as far as its structure tells.
+    /// Whether the file is truncated, judged by its structure.
     func lacksEnd() throws(Failure) -> Bool {
         try file.structureForDecoding { completeness(of: facts.format, in: $0) } == .incomplete
     }

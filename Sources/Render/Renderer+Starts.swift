@@ -24,8 +24,7 @@ extension Renderer {
             return try starts(from: turned(decoded, timing), timing, sharing)
         case .scaled:
             // All rows are read before this returns. Whatever is wrong with them, libvips finds it again.
-            return try source.fallingBack(opened, shrink: plan.load.shrink, plan.load.beginning) {
-                decoded in
+            return try source.fallingBack(opened, shrink: plan.load.shrink, plan.load.beginning) { decoded in
                 let (converted, warnings) = try converted(decoded)
                 return (try scaledAtOnce(withoutFrames(converted), timing, isTurned: false), warnings)
             }

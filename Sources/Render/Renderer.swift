@@ -43,16 +43,13 @@ struct Renderer {
         let missing = try source.warnings(pipeline.tolerance)
         let previews = try previews(of: source)
         let isNeeded = previews.isEmpty || previews.contains { $0 == nil }
-        var (starts, warnings): ([Frames], [Warning]) = ([], [])
-        if isNeeded { (starts, warnings) = try judging(trial) { try self.starts(from: opened, of: source) } }
-        for (index, preview) in previews.enumerated() {
-            guard let preview else { continue }
-            if isNeeded { starts[index] = preview } else { starts.append(preview) }
-        }
+        let (starts, warnings) =
+            isNeeded ? try judging(trial) { try self.starts(from: opened, of: source) } : ([], [])
         let isSound = warnings.isEmpty && missing.isEmpty
         let (map, lost) = try gainMap(of: source)
         return Starts(
-            frames: starts, metadata: metadata, warnings: warnings + missing + lost,
+            frames: previews.indices.map { previews[$0] ?? starts[$0] }, metadata: metadata,
+            warnings: warnings + missing + lost,
             source: isSound && lost.isEmpty ? source : nil, gainMap: map,
             ofPreviews: Set(previews.indices.filter { previews[$0] != nil }))
     }

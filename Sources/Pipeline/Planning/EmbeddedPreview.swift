@@ -1,6 +1,6 @@
 // Smaller pictures of the same that cameras and phones put into their files, and when one is decoded instead.
 
-/// Whether embedded previews may be used.
+/// The policy for embedded previews.
 package enum PreviewUse: String, ParameterWord {
     case never
     case allow
@@ -24,7 +24,7 @@ package struct EmbeddedPreview: Hashable, Codable, Sendable {
     /// Bytes of one. Cameras write up to some hundred kilobytes.
     static let mostBytes = 16 << 20
 
-    /// Whether a header can say this at all.
+    /// Whether the numbers are possible.
     var isPlausible: Bool {
         let sides = 1...maximumCoordinate
         let isPlace =

@@ -4,7 +4,7 @@
 struct EXIFDirectories {
     /// Nil if it is not said.
     let orientation: Int?
-    /// Where the small picture is in the file; nil if there is none.
+    /// The range of the small picture in the file; nil if there is none.
     private(set) var thumbnail: Range<Int>?
     /// Said for the small picture alone.
     private(set) var thumbnailOrientation: Int?

@@ -39,8 +39,7 @@ extension HEIFItems {
         return (turns, colors)
     }
 
-    /// The file with another item as its primary one, which nothing hides and nobody calls auxiliary: decoders give
-    /// that.
+    /// A copy of the file whose primary item is another one, neither hidden nor auxiliary, so that decoders give it.
     static func file(withPrimary item: Int, in source: ByteSource) throws(StructureError) -> [UInt8] {
         let meta = try ISOBoxes.first("meta", in: source).fullContent()
         var bytes = source.read(0, source.count)

@@ -236,6 +236,31 @@ import Testing
         #expect(loop.status.misplaced.some.map(\.path.lastComponent.text) == ["f"])
     }
 
+    @Test func `files beside the folders of sets are listed while they are there, however many and whenever they come`()
+        throws
+    {
+        for number in 0..<8 { try folder.write("x", to: "in/\(number).jpg") }
+        var notes: [WatchNote] = []
+        let loop = try loop(notes: { notes.append($0) }, settings: { $0.takesSets = true })
+        func waitForCount(_ count: Int) {
+            let end = Moment.now + .seconds(10)
+            while loop.status.scans == 0 || loop.status.misplaced.count != count, .now < end { _ = loop.turn() }
+            #expect(loop.status.misplaced.count == count)
+        }
+        waitForCount(8)
+        #expect(loop.status.misplaced.some.map(\.path.text) == ["0.jpg", "1.jpg", "2.jpg", "3.jpg", "4.jpg"])
+        #expect(loop.status.misplaced.some.allSatisfy { $0.reason == .outsideOfSets } && loop.status.irregular == 0)
+        for number in 3..<8 { try FileManager.default.removeItem(atPath: folder.path("in/\(number).jpg")) }
+        waitForCount(3)
+        try folder.write("x", to: "in/late.jpg")
+        waitForCount(4)
+        loop.rescan()
+        let end = Moment.now + .seconds(10)
+        while loop.status.scans < 2, .now < end { _ = loop.turn() }
+        waitForCount(4)
+        #expect(notes.count { if case .misplaced = $0 { true } else { false } } == 9, "each is logged once")
+    }
+
     @Test
     func `an answer is matched by path and observation; one to an older state of the source changes nothing`() throws {
         try fill(1)

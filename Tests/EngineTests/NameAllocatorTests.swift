@@ -14,6 +14,7 @@ private final class TestNames: NameStore {
         var owners: [BytePath: BytePath] = [:]
         var contents: [BytePath: [String]] = [:]
         var calls = 0
+        var trouble: StoreError?
         /// Called before the next claim, once.
         var beforeClaim: (@Sendable (inout [BytePath: BytePath]) -> Void)?
     }
@@ -21,7 +22,8 @@ private final class TestNames: NameStore {
     let state = Mutex(State())
 
     func names(of source: BytePath, in outbox: BytePath) throws(StoreError) -> [BytePath] {
-        state.withLock { state in
+        if let trouble = state.withLock({ $0.trouble }) { throw trouble }
+        return state.withLock { state in
             state.calls += 1
             return state.owners.filter { $0.value == source }.map(\.key)
         }
@@ -340,6 +342,12 @@ private final class TestNames: NameStore {
         names.state.withLock { $0.calls = 0 }
         #expect(try text(allocate("5000/a.jpg", allocator)) == ["a-5000.webp"])
         #expect(names.state.withLock { $0.calls } <= 3)
+    }
+
+    @Test func `trouble with the record is no failure of the source`() throws {
+        let trouble = StoreError(.locked, "another program holds it")
+        names.state.withLock { $0.trouble = trouble }
+        #expect(throws: trouble) { try allocate("x/a.jpg", allocator()) }
     }
 
     @Test func `a name that cannot be made is a failure of its source`() throws {

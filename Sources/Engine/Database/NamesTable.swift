@@ -101,13 +101,18 @@ final class PendingNames: Sendable {
     }
 
     /// A change with all that is pending in it; if it fails, that is pending again.
-    func recording<Value>(_ change: ([OwnedName]) throws -> Value) throws -> Value {
-        let taken = names.withLock { names in
-            defer { names = [] }
-            return names
-        }
+    /// - Parameter change: takes it once the database is its own: of two that change a name, the later one must come
+    ///   later in the file, too.
+    func recording<Value>(_ change: (_ take: () -> [OwnedName]) throws -> Value) throws -> Value {
+        var taken: [OwnedName] = []
         do {
-            return try change(taken)
+            return try change {
+                taken = names.withLock { names in
+                    defer { names = [] }
+                    return names
+                }
+                return taken
+            }
         } catch {
             names.withLock { $0 = taken + $0 }
             throw error

@@ -42,18 +42,28 @@ extension DropFolder {
 
     private func apply(_ new: LoadedMill, _ routes: [(LoadedMill.Inbox, Route)]) throws {
         guard let running = running.withLock({ $0 }) else { return }
-        try store.record(inboxes: new.namesByPath)
+        // Jobs change their inbox in between, and none may be without a policy.
+        policies.add(new)
+        let known: [KnownInbox]
+        do {
+            try store.record(inboxes: new.namesByPath)
+            known = try routes.map { try self.known($0.0) }
+        } catch {
+            try? store.record(inboxes: loaded.withLock { $0 }.namesByPath)
+            policies.set(loaded.withLock { $0 })
+            throw error
+        }
         policies.set(new)
         loaded.withLock { $0 = new }
         for controller in controllers where !routes.contains(where: { $0.0.settings.name == controller.name }) {
             leave(controller)
         }
         var added: [Background<Void>] = []
-        for (inbox, route) in routes {
+        for ((inbox, route), known) in zip(routes, known) {
             if let controller = controllerThatStays(inbox) {
                 change(controller, to: inbox, through: route, running: running)
             } else {
-                try add(inbox, through: route, running: running).map { added.append($0) }
+                add(inbox, known, through: route, running: running).map { added.append($0) }
             }
         }
         wait(for: added)

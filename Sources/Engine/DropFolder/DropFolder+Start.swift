@@ -28,7 +28,7 @@ extension DropFolder {
         state.withLock { $0.failures = failures }
         let running = try startLanes(routes.map(\.1))
         try running.hooks.start()
-        let added = try routes.compactMap { try add($0, through: $1, running: running) }
+        let added = try routes.compactMap { add($0, try known($0), through: $1, running: running) }
         try reportForgottenInboxes(mill)
         wait(for: added)
         running.housekeeper.start()
@@ -145,17 +145,30 @@ extension DropFolder {
             retriesAtOnce: false)
     }
 
+    /// The ledger's knowledge of an inbox before that begins.
+    struct KnownInbox {
+        let kept: [BytePath: KeptOriginal]
+        /// Since when it has been paused by request.
+        let pause: Int?
+    }
+
+    func known(_ inbox: LoadedMill.Inbox) throws(StoreError) -> KnownInbox {
+        let name = inbox.settings.name
+        return KnownInbox(kept: try store.kept(inbox: name), pause: try store.recordedPause(of: name))
+    }
+
     /// Adds an inbox, which begins on a thread of its own.
     /// - Returns: what to wait for; nil if its file systems do not answer.
-    func add(_ inbox: LoadedMill.Inbox, through route: Route, running: Running) throws -> Background<Void>? {
+    func add(
+        _ inbox: LoadedMill.Inbox, _ known: KnownInbox, through route: Route, running: Running
+    ) -> Background<Void>? {
         let controller = InboxController(inbox, through: route, sharing: running.shared)
-        let (kept, pause) = (try store.kept(inbox: controller.name), try store.recordedPause(of: controller.name))
         controller.state.withLock { state in
-            state.requestedPause = pause
-            state.kept = kept
+            state.requestedPause = known.pause
+            state.kept = known.kept
         }
         state.withLock { $0.controllers[controller.name] = controller }
-        if let pause { controller.tell(.staysPausedByRequest(since: pause)) }
+        if let pause = known.pause { controller.tell(.staysPausedByRequest(since: pause)) }
         // Its jobs wait until it has its folders.
         running.dispatcher.set(controller.name, weight: inbox.settings.priority, recipe: route.recipe, isPaused: true)
         if inbox.places == nil { controller.pause(Pause(silent: inbox)) }

@@ -55,7 +55,7 @@ final class Housekeeper: Sendable {
         self.endRestlessWorkers = endRestlessWorkers
     }
 
-    var lastTurn: Moment { state.change { $0.lastTurn } }
+    var lastTurn: Moment { state.note { $0.lastTurn } }
 
     func start() {
         runOnNewThread { [self] in keepHouse() }
@@ -71,7 +71,7 @@ final class Housekeeper: Sendable {
 
     private func keepHouse() {
         var nextRound = Moment.now
-        while !state.change({ $0.isStopping }) {
+        while !state.note({ $0.isStopping }) {
             dispatcher.startLanes()
             endIdleWorkers()
             if .now >= nextRound {

@@ -186,7 +186,7 @@ package final class HookRunner: Sendable {
                 state.change { $0.resumes = .now + Self.pauseAfterTrouble }
                 continue
             }
-            guard !state.change({ $0.isStopping }) else { continue }
+            guard !state.note({ $0.isStopping }) else { continue }
             var running = running
             for record in due where running.count < Self.mostAtOnce && running[record.number] == nil {
                 guard running.values.count(where: { $0 == record.inbox }) < Self.mostOfInbox else { continue }

@@ -3,7 +3,10 @@ import GRDB
 import Pipeline
 
 enum LedgerInboxes {
-    private static let tables = ["jobs", "kept", "totals", "former_paths", "inboxes", "shelved", "pauses", "history"]
+    private static let tables = [
+        "jobs", "kept", "totals", "former_paths", "inboxes", "shelved", "pauses", "history", "hooks",
+        "hook_losses",
+    ]
 
     /// Inboxes that are gone from the mill file and keep their history, for the one that comes back.
     private static let keptHistories = 20

@@ -26,11 +26,14 @@ extension SQLiteLedger {
                     ON CONFLICT (inbox, key) DO UPDATE SET event = excluded.event, body = excluded.body
                     """, arguments: [inbox, event, key, Data(body), now])
             try database.removeReport(of: key)
-            let surplus = try (Int.fetchOne(database, sql: "SELECT count(*) FROM hooks") ?? 0) - limit
+            // Those that are only expected hold nothing, and this one is the newest, whenever it was expected.
+            let others = "FROM hooks WHERE body IS NOT NULL AND NOT (inbox = ? AND key = ?)"
+            let count = try Int.fetchOne(database, sql: "SELECT count(*) \(others)", arguments: [inbox, key]) ?? 0
+            let surplus = count + 1 - limit
             guard surplus > 0 else { return 0 }
             try database.execute(
-                sql: "DELETE FROM hooks WHERE number IN (SELECT number FROM hooks ORDER BY number LIMIT ?)",
-                arguments: [surplus])
+                sql: "DELETE FROM hooks WHERE number IN (SELECT number \(others) ORDER BY number LIMIT ?)",
+                arguments: [inbox, key, surplus])
             return surplus
         }
     }
@@ -79,6 +82,13 @@ extension SQLiteLedger {
     }
 
     package func removeHook(inbox: String, key: String) throws(StoreError) {
+        // Asked for every job of an inbox without hooks, and a look is cheap.
+        let isExpected = try look {
+            let statement = try $0.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM hooks WHERE inbox = ? AND key = ?)")
+            return try Bool.fetchOne(statement, arguments: [inbox, key]) == true
+        }
+        guard isExpected else { return }
         try change {
             try $0.execute(sql: "DELETE FROM hooks WHERE inbox = ? AND key = ?", arguments: [inbox, key])
             try $0.removeReport(of: key)

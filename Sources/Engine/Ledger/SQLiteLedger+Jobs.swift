@@ -17,7 +17,7 @@ extension SQLiteLedger {
             "inbox = ? AND path = ? AND \(LedgerSchema.isOpen)", [new.inbox, new.path.blob])
         {
             guard let again = open.offeredAgain(new, now: now) else { return .busy }
-            try database.write(again, token: open.hold?.token)
+            try again.update(in: database, token: open.hold?.token)
             return .known
         }
         if let known = try database.record("id = ?", [new.id.text]) {
@@ -25,7 +25,7 @@ extension SQLiteLedger {
             // A job that has ended left its source in the spool: the same folder is a new job now.
             try database.remove(known.job.id, token: nil)
         }
-        try database.insert(JobRecord(new, number: 0, now: now))
+        try JobRecord(new, number: 0, now: now).insert(in: database)
         return .added
     }
 
@@ -41,7 +41,7 @@ extension SQLiteLedger {
             let due = try database.records(Self.freeJobs, [request.inbox, now, now, request.owner, request.limit])
             return try due.group(request).compactMap { (record) -> (before: Job, lease: Lease)? in
                 guard let taken = record.taken(by: request, now: now, policy) else { return nil }
-                try database.write(taken.record, token: record.hold?.token)
+                try taken.record.update(in: database, token: record.hold?.token)
                 return (record.job, taken.lease)
             }
         }
@@ -147,7 +147,7 @@ extension SQLiteLedger {
             try database.remove(record.job.id, token: token)
             return .changed(nil, effects)
         }
-        try database.write(changed, token: token)
+        try changed.update(in: database, token: token)
         try database.replaceReport(of: record.job, by: changed.job.report)
         // After a restart of the machine, it waits no longer for what was not recorded of the time.
         if changed.job.progress.notBefore >= now { try clock.record(in: database) }
@@ -165,61 +165,10 @@ private struct JobWriting {
     var changes: [JobChange] = []
 }
 
-extension JobRecord {
-    fileprivate typealias Columns = [(name: String, value: (any DatabaseValueConvertible)?)]
-
-    /// The columns of a job's row that never change.
-    fileprivate var constantColumns: Columns {
-        [
-            ("id", job.id.text),
-            ("inbox", job.inbox),
-            ("path", job.path.blob),
-            ("offered", job.offered),
-        ]
-    }
-
-    /// The columns of a job's row that can change.
-    fileprivate var changingColumns: Columns {
-        [
-            ("is_set", job.isSet),
-            ("device", Int64(bitPattern: job.observed.identity.device)),
-            ("inode", Int64(bitPattern: job.observed.identity.inode)),
-            ("bytes", job.observed.stamp.bytes),
-            ("modified", job.observed.stamp.modified),
-            ("originals", job.originals.rawValue),
-            ("state", job.progress.state.rawValue),
-            ("attempts", job.progress.attempts),
-            ("ends", job.progress.ends),
-            ("not_before", job.progress.notBefore),
-            ("code", job.progress.failure?.code.rawValue),
-            ("stage", job.progress.failure?.stage),
-            ("message", job.progress.failure?.message),
-            ("detail", job.progress.failure?.detail),
-            ("recipe", job.recipe),
-            ("changed", job.changed),
-            ("owner", hold?.owner),
-            ("token", hold?.token),
-            ("lease_until", hold?.until),
-        ]
-    }
-}
-
 extension Database {
-    fileprivate func insert(_ record: JobRecord) throws {
-        let columns = record.constantColumns + record.changingColumns
-        let names = columns.map(\.name).joined(separator: ", ")
-        let places = databaseQuestionMarks(count: columns.count)
-        try cachedStatement(sql: "INSERT INTO jobs (\(names)) VALUES (\(places))")
-            .execute(arguments: StatementArguments(columns.map(\.value)))
-    }
-
-    /// Writes what can change in a job's row.
-    /// - Parameter token: of the lease that was read with the row.
-    fileprivate func write(_ record: JobRecord, token: String?) throws {
-        let columns = record.changingColumns
-        let changes = columns.map { $0.name + " = ?" }.joined(separator: ", ")
-        try cachedStatement(sql: "UPDATE jobs SET \(changes) WHERE id = ? AND token IS ?")
-            .execute(arguments: StatementArguments(columns.map(\.value) + [record.job.id.text, token]))
+    func removeReport(of job: String) throws {
+        try cachedStatement(sql: "DELETE FROM reports WHERE job = (SELECT number FROM jobs WHERE id = ?)")
+            .execute(arguments: [job])
     }
 
     fileprivate func remove(_ id: JobID, token: String?) throws {

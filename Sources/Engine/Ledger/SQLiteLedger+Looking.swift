@@ -63,7 +63,10 @@ extension SQLiteLedger {
             var kept: [BytePath: KeptOriginal] = [:]
             while let row = try rows.next() {
                 kept[BytePath(blob: row["path"])] = KeptOriginal(
-                    observed: FileVersion(row), recipe: row["recipe"],
+                    observed: FileVersion(
+                        signedDevice: row["device"], signedInode: row["inode"], bytes: row["bytes"],
+                        modified: row["modified"]),
+                    recipe: row["recipe"],
                     // A code of another version is a failure all the same.
                     code: (row["code"] as String?).map { FailureCode(rawValue: $0) ?? .internal })
             }
@@ -137,70 +140,5 @@ extension SQLiteLedger {
         try database.execute(
             sql: "DELETE FROM jobs WHERE number IN (\(Self.prunedJobs(state.rawValue)))", arguments: [keeping])
         return database.changesCount
-    }
-}
-
-// MARK: - Rows
-
-extension Database {
-    func records(_ condition: String, _ arguments: StatementArguments) throws -> [JobRecord] {
-        let statement = try cachedStatement(
-            sql: "SELECT * FROM jobs LEFT JOIN reports ON reports.job = jobs.number WHERE \(condition)")
-        return try Row.fetchAll(statement, arguments: arguments).compactMap { JobRecord($0) }
-    }
-
-    func record(_ condition: String, _ arguments: StatementArguments) throws -> JobRecord? {
-        try records(condition, arguments).first
-    }
-
-    func removeReport(of job: String) throws {
-        try cachedStatement(sql: "DELETE FROM reports WHERE job = (SELECT number FROM jobs WHERE id = ?)")
-            .execute(arguments: [job])
-    }
-}
-
-extension JobRecord {
-    /// - Returns: nil for a row that this program did not write.
-    fileprivate init?(_ row: Row) {
-        guard let id = JobID(Array((row["id"] as String).utf8)), let state = JobState(rawValue: row["state"]),
-            let originals = OriginalPolicy(rawValue: row["originals"])
-        else { return nil }
-        let progress = JobProgress(
-            state, attempts: row["attempts"], ends: row["ends"], notBefore: row["not_before"], failure: Failure(row))
-        let job = Job(
-            id: id, inbox: row["inbox"], path: BytePath(blob: row["path"]), isSet: row["is_set"],
-            observed: FileVersion(row),
-            originals: originals, progress: progress, recipe: row["recipe"],
-            report: (row["document"] as Data?).map { [UInt8]($0) }, offered: row["offered"],
-            changed: row["changed"])
-        self.init(job: job, number: row["number"], hold: Hold(row))
-    }
-}
-
-extension Hold {
-    fileprivate init?(_ row: Row) {
-        guard let owner = row["owner"] as String?, let token = row["token"] as String?,
-            let until = row["lease_until"] as Int?
-        else { return nil }
-        self.init(owner: owner, token: token, until: until)
-    }
-}
-
-extension FileVersion {
-    fileprivate init(_ row: Row) {
-        let (device, inode): (Int64, Int64) = (row["device"], row["inode"])
-        self.init(
-            device: UInt64(bitPattern: device), inode: UInt64(bitPattern: inode), bytes: row["bytes"],
-            modified: row["modified"])
-    }
-}
-
-extension Failure {
-    fileprivate init?(_ row: Row) {
-        guard let word = row["code"] as String? else { return nil }
-        // A code of another version is a failure all the same.
-        self.init(
-            FailureCode(rawValue: word) ?? .internal, stage: row["stage"] ?? "", row["message"] ?? "",
-            detail: row["detail"])
     }
 }

@@ -90,9 +90,9 @@ package final class SQLiteLedger: Ledger {
 
     func change<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
         do {
-            return try pending.recording { contents in
+            return try pending.recording { take in
                 try database.write { database in
-                    try Self.names.record(contents, database)
+                    try Self.names.record(take(), database)
                     return try body(database)
                 }
             }

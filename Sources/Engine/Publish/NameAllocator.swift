@@ -39,11 +39,12 @@ package struct NameAllocator: Sendable {
     /// - Parameters:
     ///   - extra: other names that the source needs at a version, such as that of its report.
     ///   - candidates: the names of all its renditions at a version, 1 and up.
-    /// - Throws: `name-taken` if the policy is `fail`; a failure of the record or of the outbox.
+    /// - Throws: `Failure`: `name-taken` if the policy is `fail`, or one of the outbox. `StoreError` if the record cannot
+    ///   be used, which is no source's fault.
     package func allocate(
         for owner: BytePath, extra: @escaping (_ version: Int) -> [BytePath] = { _ in [] },
         candidates: @escaping (_ version: Int) throws(PlanFailure) -> [RenditionName]
-    ) throws(Failure) -> Allocation {
+    ) throws -> Allocation {
         var search = NameSearch(owner: owner, allocator: self, extra: extra, candidates: candidates)
         for _ in 0..<Self.mostAttempts {
             let found = try search.next()
@@ -56,38 +57,36 @@ package struct NameAllocator: Sendable {
 
     /// Frees the names that an allocation has added to the record, because one of them turned out to be occupied by
     /// somebody else's file.
-    package func release(_ allocation: Allocation, of owner: BytePath, occupied: BytePath) throws(Failure) {
+    package func release(_ allocation: Allocation, of owner: BytePath, occupied: BytePath) throws(StoreError) {
         let names = Set(allocation.claimed + [occupied])
-        try recorded { () throws(StoreError) in try store.release(Array(names), of: owner, in: outbox) }
+        try store.release(Array(names), of: owner, in: outbox)
     }
 
     /// The names that a source owns and that are there.
     /// - Returns: none if one of them is missing.
-    func wholeNames(of owner: BytePath) throws(Failure) -> Set<BytePath> {
+    func wholeNames(of owner: BytePath) throws(StoreError) -> Set<BytePath> {
         let names = try ownNames(of: owner)
         return names.allSatisfy { (try? FileSystem.status(folder.path.appending($0))) != nil } ? names : []
     }
 
     /// - Returns: false if somebody else was quicker.
-    private func claim(_ names: CheckedNames, _ owner: BytePath) throws(Failure) -> Bool {
+    private func claim(_ names: CheckedNames, _ owner: BytePath) throws(StoreError) -> Bool {
         if names.claimed.isEmpty { return true }
-        return try recorded { () throws(StoreError) in
-            try store.claim(names.claimed, for: owner, in: outbox, seen: names.seen)
-        }
+        return try store.claim(names.claimed, for: owner, in: outbox, seen: names.seen)
     }
 
     // MARK: - Questions of a search
 
-    func ownNames(of owner: BytePath) throws(Failure) -> Set<BytePath> {
-        Set(try recorded { () throws(StoreError) in try store.names(of: owner, in: outbox) })
+    func ownNames(of owner: BytePath) throws(StoreError) -> Set<BytePath> {
+        Set(try store.names(of: owner, in: outbox))
     }
 
     var takesFirstVersion: Bool { policy != .version }
     var overwrites: Bool { policy == .overwrite }
 
     /// Looks whether a source may have these names.
-    func check(_ names: [RenditionName], for owner: BytePath) throws(Failure) -> CheckedNames {
-        let owners = try recorded { () throws(StoreError) in try store.owners(of: names.map(\.path), in: outbox) }
+    func check(_ names: [RenditionName], for owner: BytePath) throws -> CheckedNames {
+        let owners = try store.owners(of: names.map(\.path), in: outbox)
         var checked = CheckedNames()
         for (index, name) in names.enumerated() {
             do throws(SystemError) {
@@ -137,14 +136,6 @@ package struct NameAllocator: Sendable {
 
     /// In a folder in which files do not say who wrote them there is one writer, which replaces whatever is there.
     private var asksFiles: Bool { folder.writer != nil }
-
-    private func recorded<Value>(_ work: () throws(StoreError) -> Value) throws(Failure) -> Value {
-        do throws(StoreError) {
-            return try work()
-        } catch {
-            throw error.asFailure
-        }
-    }
 }
 
 /// Why a source cannot have a name.

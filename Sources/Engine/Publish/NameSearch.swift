@@ -28,7 +28,7 @@ struct NameSearch {
     }
 
     /// The next version that the source may have. Whoever asks again was not given the last one.
-    mutating func next() throws(Failure) -> CheckedNames {
+    mutating func next() throws -> CheckedNames {
         defer { hasLooked = true }
         if allocator.takesFirstVersion { return try firstVersion() }
         if !hasLooked, let own = try ownVersion() { return own }
@@ -36,7 +36,7 @@ struct NameSearch {
     }
 
     /// For policies that know no versions.
-    private func firstVersion() throws(Failure) -> CheckedNames {
+    private func firstVersion() throws -> CheckedNames {
         for version in 1... {
             let checked = try check(version)
             // A source is never written over: it would be lost.
@@ -50,7 +50,7 @@ struct NameSearch {
     }
 
     /// The version that the source has had before.
-    private func ownVersion() throws(Failure) -> CheckedNames? {
+    private func ownVersion() throws -> CheckedNames? {
         let own = try allocator.ownNames(of: owner)
         guard !own.isEmpty else { return nil }
         for version in Self.versions(in: own) where try names(version).contains(where: { own.contains($0.path) }) {
@@ -75,7 +75,7 @@ struct NameSearch {
     /// So many versions are asked one by one.
     private static let eachAsked = 16
 
-    private mutating func freeVersion() throws(Failure) -> CheckedNames {
+    private mutating func freeVersion() throws -> CheckedNames {
         var step = 1
         var free = try check(taken + step)
         while !free.isFree {
@@ -90,7 +90,7 @@ struct NameSearch {
         return free
     }
 
-    private func check(_ version: Int) throws(Failure) -> CheckedNames {
+    private func check(_ version: Int) throws -> CheckedNames {
         var checked = try allocator.check(names(version) + extra(version).map { RenditionName(path: $0) }, for: owner)
         checked.version = version
         return checked
@@ -105,7 +105,7 @@ struct NameSearch {
     }
 
     /// The names that the source gets.
-    func allocation(_ found: CheckedNames) throws(Failure) -> Allocation {
+    func allocation(_ found: CheckedNames) throws -> Allocation {
         let names = try names(found.version)
         let losers = found.obstacles.compactMap { obstacle in
             if case .owner(let owner) = obstacle.kind { owner } else { nil }
@@ -127,7 +127,7 @@ struct NameSearch {
     }
 
     /// Why the source has no plain names.
-    private func warning(_ names: [RenditionName]) throws(Failure) -> Warning {
+    private func warning(_ names: [RenditionName]) throws -> Warning {
         guard let obstacle = try check(1).obstacles.first else {
             let plain = try self.names(1).first?.path ?? owner
             return Warning(

@@ -178,9 +178,9 @@ extension OutboxRecord {
 
     private func writing<Value>(_ work: (Database) throws -> Value) throws(StoreError) -> Value {
         do {
-            return try pending.recording { contents in
+            return try pending.recording { take in
                 try database.write { database in
-                    try Self.names.record(contents, database)
+                    try Self.names.record(take(), database)
                     return try work(database)
                 }
             }

@@ -58,7 +58,7 @@ package final class WrittenFiles: Sendable {
         } else if count > 0 {
             return try sync(paths)
         }
-        if let error = state.change({ $0.error }) { throw error }
+        if let error = state.note({ $0.error }) { throw error }
     }
 
     /// Another file system may be mounted on any folder below the output folder.
@@ -79,7 +79,7 @@ package final class WrittenFiles: Sendable {
 
     private func syncFileSystems() {
         var trouble: SystemError?
-        for (path, folder) in state.change({ Array($0.fileSystems.values) }) {
+        for (path, folder) in state.note({ Array($0.fileSystems.values) }) {
             do throws(SystemError) {
                 try folder.syncFileSystem("'\(outbox.appending(path).printable)'")
             } catch {

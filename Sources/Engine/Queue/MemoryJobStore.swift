@@ -311,7 +311,7 @@ private struct Contents {
         let job = record.job
         records[job.id] = record
         if !job.progress.state.isOpen {
-            inboxes[job.inbox]?.open[job.path] = nil
+            if inboxes[job.inbox]?.open[job.path] == job.id { inboxes[job.inbox]?.open[job.path] = nil }
         } else if let hold = record.hold {
             inboxes[job.inbox, default: Inbox()].open[job.path] = job.id
             inboxes[job.inbox]?.leases.add(Turn(time: hold.until, number: record.number, id: job.id))

@@ -158,8 +158,17 @@ struct ShelfPruning {
             return false
         }
         let above = try root.folder(item.path.directory)
+        // Renamed first, since somebody may put another one in its place until then. What a crash leaves under this name
+        // is a new item.
+        let aside = BytePath(".imagemill-\(DurableFile.newToken).old")
+        try above.rename(name, to: above, as: aside)
+        guard let renamed = try above.status(aside) else { return false }
+        guard renamed.identity == status.identity, renamed.stamp == status.stamp else {
+            _ = try VersionedName(wish: name).move(aside, from: above, to: above)
+            return false
+        }
         // The note goes last: without it, a set would be taken for a folder.
-        if status.kind == .directory { try above.removeTree(name) } else { try above.remove(name) }
+        if status.kind == .directory { try above.removeTree(aside) } else { try above.remove(aside) }
         if status.kind == .regular, let sidecar = Sidecar.path(of: name), try above.status(sidecar)?.kind == .regular {
             try above.remove(sidecar)
         }

@@ -76,8 +76,10 @@ extension Spool {
                     // Half a copy that a version before this one has left.
                     try removeCopy(in: mine)
                 }
+                // An earlier attempt may have been made under another policy.
+                for name in [Self.origin, Self.copyOf, Self.copied] { try mine.remove(name) }
             }
-            try writeOrigin(of: job, in: mine)
+            writeOrigin(of: job, in: mine)
         } catch {
             return .unavailable(error)
         }
@@ -284,10 +286,8 @@ extension Spool {
         return !contents.members.isEmpty && contents.bytes == job.observed.stamp.bytes
     }
 
-    private func writeOrigin(of job: Job, in folder: Directory) throws(SystemError) {
-        let (name, other) = job.keepsOriginal ? (Self.copyOf, Self.origin) : (Self.origin, Self.copyOf)
-        // An earlier attempt may have been made under another policy.
-        for name in [other, Self.copied] { try folder.remove(name) }
+    private func writeOrigin(of job: Job, in folder: Directory) {
+        let name = job.keepsOriginal ? Self.copyOf : Self.origin
         // If the file system has no links, the store has to do.
         _ = withPath(job.path) { target in withPath(name) { symlinkat(target, folder.file.descriptor, $0) } }
     }

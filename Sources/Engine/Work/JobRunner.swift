@@ -258,7 +258,7 @@ package final class JobRunner {
     /// Returns true if all renditions of another source of the inbox are in the outbox.
     private func hasRenditions(_ path: BytePath, of attempt: Attempt) throws -> Bool {
         let owner = BytePath(attempt.job.inbox).appending(path)
-        let names = try maker.onFiles { () throws(Failure) in try attempt.route.allocator.wholeNames(of: owner) }
+        let names = try maker.onFiles { () throws(StoreError) in try attempt.route.allocator.wholeNames(of: owner) }
         let reports = (1...names.count + 1).compactMap { attempt.route.reports?.path(for: path, version: $0) }
         return !names.subtracting(reports).isEmpty
     }

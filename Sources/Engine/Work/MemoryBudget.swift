@@ -16,9 +16,9 @@ package final class MemoryBudget: Sendable {
 
     package init(bytes: Int) { state = Monitor(State(total: bytes)) }
 
-    var total: Int { state.change { $0.total } }
+    var total: Int { state.note { $0.total } }
 
-    var reserved: Int { state.change { min($0.taken, $0.total) } }
+    var reserved: Int { state.note { min($0.taken, $0.total) } }
 
     /// Changes the budget. What is taken stays so until it is given back.
     func set(total bytes: Int) { state.change { $0.total = bytes } }

@@ -29,6 +29,7 @@ extension Planner {
         for rendition in renditions { warnings += enlargements(rendition.steps, "'\(rendition.title)'") }
         warnings += (shared + renditions.flatMap(\.steps)).flatMap(\.plan.warnings)
         warnings += renditions.flatMap(\.notes)
+        guard warnings.count > 1 else { return warnings }
         // Several scales, and several formats of one rendition, have the same to say.
         var seen: Set<Warning> = []
         return warnings.filter { seen.insert($0).inserted }

@@ -113,6 +113,47 @@ import Testing
     }
 
     @Test(arguments: StoreKind.ledgers)
+    func
+        `an event that was expected for long is not the one that is dropped, and those that are expected count for nothing`(
+            kind: StoreKind
+        ) throws
+    {
+        let fixture = try JobStoreFixture(kind, attempts: 1)
+        let store = try fixture.keeping
+        for key in ["first", "second", "third"] { try store.expectHook(inbox: "in", key: key) }
+        let add = { (key: String) in
+            try store.addHook(inbox: "in", event: "success", key: key, body: [0], limit: 2)
+        }
+        #expect(try [add("a"), add("b")] == [0, 0])
+        #expect(try add("first") == 1)
+        #expect(try store.dueHooks(ofEachInbox: 10).map(\.key) == ["first", "b"])
+        #expect(try add("second") == 1)
+    }
+
+    @Test(arguments: StoreKind.ledgers)
+    func `an inbox that was given another name takes its events along, due and expected, and its losses`(
+        kind: StoreKind
+    ) throws {
+        let fixture = try JobStoreFixture(kind, attempts: 1)
+        let path = BytePath("/srv/in")
+        do {
+            let store = try fixture.reopened([path: "old"])
+            try fixture.end(in: store, "x", inbox: "old")
+            try store.addHook(inbox: "old", event: "success", key: "due", body: [1])
+            try store.expectHook(inbox: "old", key: "expected")
+            try store.record(
+                HookLoss(time: 5, inbox: "old", call: nil, count: 1, reason: "the hook is slow"))
+        }
+        let store = try fixture.reopened([path: "new"])
+        #expect(try store.dueHooks(ofEachInbox: 9).map(\.inbox) == ["new"])
+        // Not a second one, under the old name.
+        try store.addHook(inbox: "new", event: "success", key: "expected", body: [2])
+        #expect(try store.dueHooks(ofEachInbox: 9).map(\.inbox) == ["new", "new"])
+        #expect(try store.forgottenHooks(before: .max) == [])
+        #expect(try store.hookLosses(since: 0).map(\.inbox) == ["new"])
+    }
+
+    @Test(arguments: StoreKind.ledgers)
     func `an inbox with very many does not hide those of another`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind, attempts: 1)
         let store = try fixture.keeping

@@ -96,6 +96,11 @@ int clinux_sync_file_system(int folder)
     return syncfs(folder);
 }
 
+void clinux_begin_sync(int file)
+{
+    sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 long clinux_folder_entries(int folder, void *buffer, unsigned long size)
 {
     return syscall(SYS_getdents64, folder, buffer, size);

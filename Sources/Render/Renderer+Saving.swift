@@ -16,8 +16,10 @@ extension Renderer {
             ? try given.map { $0.with(try $0.image.turned(orientation: plan.source.orientation)) } : given
         let drawings = DrawnParts()
         let drawn = try run(
-            rendition.steps, on: start, context, resized: plan.beginsResized(rendition: index),
-            drawn: rendition.gainMap == nil ? nil : drawings)
+            rendition.steps, on: start,
+            StageRun(
+                context, isResized: plan.beginsResized(rendition: index),
+                drawn: rendition.gainMap == nil ? nil : drawings))
         let watch = AlphaWatch()
         var frames = try asSaved(drawn, rendition, watch)
         try frames.compute()

@@ -3,6 +3,22 @@ import Pipeline
 import Stages
 import Vips
 
+/// How stages are run that follow each other.
+struct StageRun {
+    let context: RenderContext
+    /// The decoder made the picture smaller than planned, or larger, for the first stage that scales to make up for.
+    var isResized = false
+    /// Each frame of an animation is computed before the next one.
+    var computesEach = true
+    /// Takes the parts of a still that stages draw over; nil if nobody wants them.
+    var drawn: DrawnParts?
+
+    init(_ context: RenderContext, isResized: Bool = false, computesEach: Bool = true, drawn: DrawnParts? = nil) {
+        (self.context, self.isResized) = (context, isResized)
+        (self.computesEach, self.drawn) = (computesEach, drawn)
+    }
+}
+
 extension Renderer {
     /// The frames of a rendition, of those that the shared stages made, or of the source's.
     func frames(of rendition: RenditionPlan, from shared: Frames) -> Frames {
@@ -18,30 +34,22 @@ extension Renderer {
     func input(
         after before: [PlannedStage], of rendition: RenditionPlan?, from start: Frames, _ context: RenderContext
     ) throws -> Frames {
-        guard let rendition else { return try run(before, on: start, context) }
+        guard let rendition else { return try run(before, on: start, StageRun(context)) }
         let own = Array(before.dropFirst(plan.shared.count))
-        var frames = try frames(of: rendition, from: run(plan.shared, on: start, context))
+        var frames = try frames(of: rendition, from: run(plan.shared, on: start, StageRun(context)))
         if let first = own.first, !plan.shared.isEmpty { frames = try frames.passed(to: first) }
-        return try run(own, on: frames, context)
+        return try run(own, on: frames, StageRun(context))
     }
 
-    /// - Parameters:
-    ///   - resized: whether the decoder made `start` smaller than planned, or larger, for the first stage that scales to
-    ///     make up for.
-    ///   - computed: whether each frame of an animation is computed before the next one.
-    ///   - drawn: takes the parts of a still that stages draw over; nil if nobody wants them.
-    func run(
-        _ steps: [PlannedStage], on start: Frames, _ context: RenderContext, resized: Bool = false,
-        computed: Bool = true, drawn: DrawnParts? = nil
-    ) throws -> Frames {
-        let stages = steps.map { (step: $0, context: context.forFrames()) }
+    func run(_ steps: [PlannedStage], on start: Frames, _ way: StageRun) throws -> Frames {
+        let stages = steps.map { (step: $0, context: way.context.forFrames()) }
         // Those up to the one that joins a set work on all of its members.
         let joining = steps.lastIndex { $0.stage is any JoiningStage }.map { $0 + 1 } ?? 0
-        var isResized = resized
+        var isResized = way.isResized
         let frames = try run(stages[..<joining], on: start, &isResized)
         let rest = stages[joining...]
-        guard computed, frames.pictures.count > 1, !rest.isEmpty else {
-            return try run(rest, on: frames, &isResized, drawn)
+        guard way.computesEach, frames.pictures.count > 1, !rest.isEmpty else {
+            return try run(rest, on: frames, &isResized, way.drawn)
         }
         // One frame after the other: what a frame is made of, rows and tables, is let go before the next one is made.
         return try frames.map { frame in

@@ -41,8 +41,10 @@ extension Renderer {
             converted = try converted.inMemory()
         }
         let shared = try run(
-            plan.shared, on: frames(of: converted, timing), context, resized: plan.load.resizes,
-            computed: sharing != .streamed, drawn: plan.hasGainMap ? sharedDrawings : nil)
+            plan.shared, on: frames(of: converted, timing),
+            StageRun(
+                context, isResized: plan.load.resizes, computesEach: sharing != .streamed,
+                drawn: plan.hasGainMap ? sharedDrawings : nil))
         switch sharing {
         case .scaled:
             return (try scaledAtOnce(shared.pictures[0], timing, isTurned: true), warnings)

@@ -65,7 +65,7 @@ extension Renderer {
                     }
                 ) {
                     let (picture, _, _) = try decode(probed, way, isWhole: true)
-                    let shared = try run(way.shared, on: Frames([picture]), context)
+                    let shared = try run(way.shared, on: Frames([picture]), StageRun(context))
                     return try ready(shared, way, index: plan.shared.isEmpty ? index : nil, isWhole: true)
                 }
             }
@@ -76,7 +76,7 @@ extension Renderer {
     /// The frames that each rendition begins with: the joined set, or the members that it joins itself.
     private func starts(from lists: [[Picture]]) throws -> [Frames] {
         guard let list = lists.first, !plan.shared.isEmpty else { return lists.map { Frames($0) } }
-        var joined = try run(plan.shared, on: Frames(list), context)
+        var joined = try run(plan.shared, on: Frames(list), StageRun(context))
         if plan.load.beginning.sharing == .held { joined = try joined.map { try $0.inMemory() } }
         return plan.renditions.map { frames(of: $0, from: joined) }
     }
@@ -99,7 +99,8 @@ extension Renderer {
                 metadata = metadata ?? found
                 warnings += said.filter { !warnings.contains($0) }
                 try judging(trial) {
-                    let shared = try run(way.shared, on: Frames([picture]), context, resized: way.load.resizes)
+                    let shared = try run(
+                        way.shared, on: Frames([picture]), StageRun(context, isResized: way.load.resizes))
                     let held = lists.count > 1 ? try shared.map { try $0.inMemory() } : shared
                     for list in lists.indices {
                         lists[list].append(try ready(held, way, index: plan.shared.isEmpty ? list : nil))
@@ -136,7 +137,8 @@ extension Renderer {
         if let index {
             let alone = isWhole ? shared : try way.load.asAlone(shared, rendition: index)
             frames = try run(
-                way.own[index], on: alone, context, resized: !isWhole && way.beginsResized(rendition: index))
+                way.own[index], on: alone,
+                StageRun(context, isResized: !isWhole && way.beginsResized(rendition: index)))
         }
         let join = index.map { plan.renditions[$0].steps.first } ?? plan.shared.first
         guard let join else { throw MismatchedPlan(stage: "read") }

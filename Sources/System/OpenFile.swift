@@ -60,6 +60,9 @@ package final class OpenFile: Sendable {
         return FileStatus(status)
     }
 
+    /// Begins to write the content to the disk, and does not wait for it. A hint: a file system may do nothing.
+    package func beginSync() { clinux_begin_sync(descriptor) }
+
     /// Has the content written to the disk.
     /// - Parameter title: the file's, for a message.
     package func sync(_ title: String) throws(SystemError) {

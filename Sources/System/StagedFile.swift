@@ -173,6 +173,12 @@ package final class StagedFile {
         hasTemporaryName = true
     }
 
+    /// Begins to write the content to the disk. Of files that are begun before the first is synced, a journal is written
+    /// once.
+    package func beginSync() {
+        if contents == nil { file.beginSync() }
+    }
+
     /// Has the content written to the disk.
     package func sync() throws(SystemError) {
         // One by one, thousands of files would take minutes.

@@ -118,6 +118,9 @@ int clinux_usable_processors(void);
 // Has everything that was written to the file system of an open folder reach the disk. 0 or -1.
 int clinux_sync_file_system(int folder);
 
+// Begins to write an open file's content to the disk, and does not wait for it.
+void clinux_begin_sync(int file);
+
 // The next entries of an open folder, as the system writes them. Bytes, 0 at the end, -1. Unlike readdir() it tells
 // apart the end and ENOENT, which a file system may answer in the middle.
 long clinux_folder_entries(int folder, void *buffer, unsigned long size);

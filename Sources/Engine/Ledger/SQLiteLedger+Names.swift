@@ -17,11 +17,12 @@ extension SQLiteLedger {
     package func claim(
         _ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]
     ) throws(StoreError) -> Bool {
-        try change { try Self.names.claim(names, for: source, in: outbox, seen: seen, $0) != nil }
+        try claim { try Self.names.claim(names, for: source, in: outbox, seen: seen, $0) != nil }
     }
 
     package func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError) {
         if areNoted { recordLater(names) } else { try change { try Self.names.record(names, $0) } }
+        try syncClaims()
     }
 
     /// With the contents that are not recorded yet.

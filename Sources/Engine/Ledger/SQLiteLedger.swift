@@ -1,9 +1,11 @@
 // The queue of a drop folder: STATE/ledger.sqlite. Opening it, and how an error becomes a sentence.
 import GRDB
 package import Pipeline
+import Synchronization
 package import System
 
-/// Jobs and names in a file. Every change is one transaction that has reached the disk when the call returns.
+/// Jobs and names in a file. Every change is one transaction that has reached the disk when the call returns, but for
+/// claims of names, which a group of sources has synced together.
 ///
 /// SQL stores and finds; `transition` decides, on rows that are read in the transaction which writes them.
 package final class SQLiteLedger: Ledger {
@@ -18,6 +20,9 @@ package final class SQLiteLedger: Ledger {
     /// Contents of names that files have in attributes too. They are recorded with the next change, instead of by one of
     /// their own.
     private let pending = PendingNames()
+    /// How many claims of names were committed, and how many of them are on the disk.
+    private let claims = Mutex((made: 0, synced: 0))
+    private let hasLog: Bool
     package let isNew: Bool
 
     /// - Parameters:
@@ -42,16 +47,16 @@ package final class SQLiteLedger: Ledger {
         self.trace = trace
         do {
             var layout = 0
-            // The promises rest on FULL: with NORMAL, a power cut takes back what was said to be recorded.
             database = try DatabaseFile.open(
                 LedgerFile.name, in: directory,
                 DatabaseFile.Options(
-                    patience: patience, pragmas: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216",
+                    patience: patience, pragmas: "\(Self.promise); PRAGMA journal_size_limit = 16777216",
                     hasOneProcess: true, memory: memory)
             ) { [file] in layout = try Self.prepare($0, file) }
             // A file without its -wal may have no tables: then it knows as little as a new one.
             isNew = layout == 0
             try LedgerSchema.migrator.migrate(database)
+            hasLog = try database.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal"
             clock = try database.write { try LedgerClock($0, clocks) }
             try record(inboxes: inboxes)
             try DurableFile.syncFolder(state)
@@ -88,6 +93,9 @@ package final class SQLiteLedger: Ledger {
 
     // MARK: - Access
 
+    /// With NORMAL, a power cut takes back what was said to be recorded.
+    private static let promise = "PRAGMA synchronous = FULL"
+
     func change<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
         do {
             return try pending.recording { take in
@@ -99,6 +107,42 @@ package final class SQLiteLedger: Ledger {
         } catch {
             throw described(error)
         }
+    }
+
+    /// A claim of names: it is committed, and `syncClaims` has it reach the disk.
+    func claim(_ body: (Database) throws -> Bool) throws(StoreError) -> Bool {
+        // A rollback journal needs its syncs in order to be one.
+        guard hasLog else { return try change(body) }
+        do {
+            return try pending.recording { take in
+                try database.writeWithoutTransaction { database in
+                    try database.execute(sql: "PRAGMA synchronous = NORMAL")
+                    let result = Result {
+                        var isClaimed = false
+                        try database.inTransaction(.immediate) {
+                            try Self.names.record(take(), database)
+                            isClaimed = try body(database)
+                            return .commit
+                        }
+                        return isClaimed
+                    }
+                    try database.execute(sql: Self.promise)
+                    if try result.get() { claims.withLock { $0.made += 1 } }
+                    return try result.get()
+                }
+            }
+        } catch {
+            throw described(error)
+        }
+    }
+
+    /// Has every claim that was made reach the disk.
+    func syncClaims() throws(StoreError) {
+        let (made, synced) = claims.withLock { $0 }
+        guard made > synced else { return }
+        // A commit syncs what others have put into the log before it, if it puts something there itself.
+        try change { try clock.record(in: $0) }
+        claims.withLock { $0.synced = max($0.synced, made) }
     }
 
     /// Traces changes that were recorded.

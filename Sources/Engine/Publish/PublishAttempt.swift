@@ -65,7 +65,7 @@ final class PublishAttempt {
 
     // MARK: - Steps
 
-    /// Has the renditions say whose they are, and writes them to the disk.
+    /// Has the renditions say whose they are.
     func prepare() throws(PublishTrouble) {
         for (output, name) in zip(publication.outputs, publication.names) {
             try system { () throws(SystemError) in
@@ -76,7 +76,12 @@ final class PublishAttempt {
                 }
                 note(output, content)
             }
+            if syncs(output.file) { output.beginSync() }
         }
+    }
+
+    /// Has the renditions written to the disk.
+    func syncRenditions() throws(PublishTrouble) {
         for output in publication.outputs where syncs(output.file) {
             try system { () throws(SystemError) in
                 try output.sync()
@@ -101,9 +106,17 @@ final class PublishAttempt {
                 in: outbox.folder(report.path.directory), destination: report.path, token: newToken())
             try staged.file.append(report.bytes(milliseconds), for: report.path)
             note(staged, try content(of: staged))
-            if durability == .synced { try staged.sync() }
-            try FaultPoint.pass(.afterReportWrite)
+            if durability == .synced { staged.beginSync() }
             return staged
+        }
+    }
+
+    /// Has the new report written to the disk.
+    func syncReport() throws(PublishTrouble) {
+        guard let report else { return }
+        try system { () throws(SystemError) in
+            if durability == .synced { try report.sync() }
+            try FaultPoint.pass(.afterReportWrite)
         }
     }
 

@@ -43,8 +43,10 @@ package struct Publisher: Sendable {
             PublishAttempt($0, in: outbox, durability: durability, keepsReplaced: keepsReplaced, newToken: newToken)
         }
         each(attempts) { attempt throws(PublishTrouble) in try attempt.prepare() }
+        each(attempts) { attempt throws(PublishTrouble) in try attempt.syncRenditions() }
         let time = Int((SuspendingClock.now - start) / .milliseconds(1))
         each(attempts) { attempt throws(PublishTrouble) in try attempt.writeReport(milliseconds: time) }
+        each(attempts) { attempt throws(PublishTrouble) in try attempt.syncReport() }
         record(attempts)
         each(attempts) { attempt throws(PublishTrouble) in try attempt.withdrawReport() }
         syncFolders(attempts)
@@ -68,8 +70,8 @@ package struct Publisher: Sendable {
     }
 
     private func record(_ attempts: [PublishAttempt]) {
+        guard let names, attempts.contains(where: { $0.trouble == nil }) else { return }
         let changed = attempts.filter { $0.trouble == nil }.flatMap { $0.names(in: key) }
-        guard let names, !changed.isEmpty else { return }
         do throws(StoreError) {
             try names.record(changed, areNoted: attempts.allSatisfy(\.isNoted))
         } catch {

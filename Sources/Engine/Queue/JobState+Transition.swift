@@ -60,11 +60,9 @@ package func transition(
         (.offered, .interrupted), (.waiting, .interrupted), (.done, .interrupted), (.failed, .interrupted),
         (.offered, .obstructed), (.waiting, .obstructed), (.done, .obstructed), (.failed, .obstructed),
         (.offered, .attemptFailed), (.waiting, .attemptFailed), (.published, .attemptFailed),
-        (.rejected, .attemptFailed),
-        (.done, .attemptFailed), (.failed, .attemptFailed),
+        (.rejected, .attemptFailed), (.done, .attemptFailed), (.failed, .attemptFailed),
         (.offered, .published), (.waiting, .published), (.published, .published), (.rejected, .published),
-        (.done, .published),
-        (.failed, .published),
+        (.done, .published), (.failed, .published),
         (.offered, .settled), (.running, .settled), (.waiting, .settled):
         (progress, [.outOfStep])
     }

@@ -7,14 +7,16 @@ package protocol NameStore: Sendable {
     func names(of source: BytePath, in outbox: BytePath) throws(StoreError) -> [BytePath]
     /// The records of those of these names that have an owner.
     func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName]
-    /// Gives names to a source, all or none, if their owners are still the ones that were seen.
+    /// Gives names to a source, all or none, if their owners are still the ones that were seen. A loss of power may take
+    /// them back until `record`.
     /// - Parameter seen: the present owner of each name that has one and is to be taken away from it; the source itself
     ///   need not be named.
     /// - Returns: false if somebody else was quicker, and nothing was changed.
     func claim(_ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath])
         throws(StoreError) -> Bool
-    /// Records the contents of names, as far as they still belong to their sources.
-    /// - Parameter areNoted: the files have attributes with their digests, so that a crash may lose what is recorded here.
+    /// Records the contents of names, as far as they still belong to their sources, before the files get them. When it
+    /// returns, a store that outlives a loss of power has every name that was claimed.
+    /// - Parameter areNoted: the files have attributes with their digests, so that a crash may lose the contents.
     func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError)
     /// Frees those of these names that belong to a source.
     func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError)

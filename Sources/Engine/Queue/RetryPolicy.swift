@@ -115,22 +115,15 @@ package struct RetryPolicy: Equatable, Sendable {
         case .outputNotWritable, .ioError, .permissionDenied, .notFound, .timedOut:
             surroundings().map { .pause($0) } ?? .retry
         case .diskFull: surroundings().map { .pause($0) } ?? .wait(min(Self.wantOfRoom, longest))
-        case .changedWhileRead, .workerCrashed:
-            .retry
+        case .changedWhileRead, .workerCrashed: .retry
         // The system killed a worker that kept to its predicted memory: others need it at present.
         case .outOfMemory: .wait(min(Self.wantOfRoom, longest))
-        case .empty, .notAnImage, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt, .tooManyPixels,
-            .tooLongSide, .tooManyBands,
-            .tooMuchMetadata,
-            .tooManyFrames, .tooManyScans, .tooManyMembers,
-            .tooManyBytes,
-            .tooMuchMemory, .isADirectory, .notARegularFile, .changedSincePlan, .noSuchPage, .emptyResult,
-            .overlayDoesNotFit, .tooLargeForFormat,
-            .unequalSizes,
-            .setMemberFailed, .targetNotReached, .refusedByPolicy, .requirementNotMet, .badParameters, .encodingFailed,
-            .outputRejected,
-            .duplicate,
-            .nameTaken, .nameInvalid, .outputTooLarge, .internal:
+        case .empty, .notAnImage, .isADirectory, .notARegularFile, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt,
+            .tooManyPixels, .tooLongSide, .tooManyBands, .tooMuchMetadata, .tooManyFrames, .tooManyScans, .tooManyMembers,
+            .tooManyBytes, .tooMuchMemory, .outputTooLarge, .tooLargeForFormat,
+            .changedSincePlan, .noSuchPage, .emptyResult, .overlayDoesNotFit, .unequalSizes, .setMemberFailed,
+            .targetNotReached, .refusedByPolicy, .requirementNotMet, .badParameters, .encodingFailed, .outputRejected,
+            .duplicate, .nameTaken, .nameInvalid, .internal:
             .final
         }
     }

@@ -119,13 +119,14 @@ package struct Planner: Sendable {
         let dropped = distinct.compactMap { losses[$0] }
         (renditions, drawn) = (distinct.map { renditions[$0] }, distinct.map { drawn[$0] })
         let look: Look = needsMeasurement && measurements.isEmpty ? .forStages : .none
-        guard source.format.isVector, !renditions.isEmpty else {
-            return plan(source, decoded, shared, renditions, looking: look, dropped)
-        }
+        let all = Work(decoded: decoded, shared: shared, renditions: renditions)
+        guard source.format.isVector, !renditions.isEmpty else { return plan(source, all, looking: look, dropped) }
         // Drawn in the size that each rendition needs, none depends on the others.
-        let drawings = zip(renditions, drawn).map { plan(source, $1.picture, $1.shared, [$0], looking: look) }
+        let drawings = zip(renditions, drawn).map {
+            plan(source, Work(decoded: $1.picture, shared: $1.shared, renditions: [$0]), looking: look)
+        }
         if drawings.count == 1 { return drawings[0] }
-        return plan(source, decoded, shared, renditions, looking: look)
+        return plan(source, all, looking: look)
             .drawn(by: drawings, warnings: equalScales(renditions))
     }
 
@@ -134,7 +135,7 @@ package struct Planner: Sendable {
     package func planLook(at source: SourceFacts, pixelsPerPoint: Int) throws(PlanFailure) -> SourcePlan {
         try checkLimits(source, loadsAllFrames: false)
         let decoded = geometry(of: source, frames: 1, pixelsPerPoint: pixelsPerPoint)
-        return plan(source, decoded, [], [], looking: .forConditions)
+        return plan(source, Work(decoded: decoded, shared: [], renditions: []), looking: .forConditions)
     }
 
     /// A vector picture with as many pixels to a point as a rendition's scale; nil if that is its own size, or it is
@@ -162,11 +163,17 @@ package struct Planner: Sendable {
         case forConditions
     }
 
-    /// The plan of renditions that are made of one decoded picture.
+    /// The renditions that are made of one decoded picture.
+    private struct Work {
+        let decoded: PictureInfo
+        let shared: [PlannedStage]
+        let renditions: [RenditionPlan]
+    }
+
     private func plan(
-        _ source: SourceFacts, _ decoded: PictureInfo, _ shared: [PlannedStage], _ renditions: [RenditionPlan],
-        looking look: Look, _ dropped: [Warning] = []
+        _ source: SourceFacts, _ work: Work, looking look: Look, _ dropped: [Warning] = []
     ) -> SourcePlan {
+        let (decoded, shared, renditions) = (work.decoded, work.shared, work.renditions)
         let load = loadPlan(source, decoded, shared: shared, renditions: renditions)
         let cost = CostModel(
             source: source, load: load, decoded: decoded, shared: shared, renditions: renditions,

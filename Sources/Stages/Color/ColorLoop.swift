@@ -56,15 +56,22 @@ package final class ColorLoop: Sendable {
             numbers.withUnsafeBufferPointer { numbers in
                 map(
                     from.assumingMemoryBound(to: Number.self), to.assumingMemoryBound(to: Number.self), count, bands,
-                    light, numbers)
+                    Tables(light: light, numbers: numbers))
             }
         }
     }
 
+    /// The tables that a loop reads.
+    private struct Tables {
+        let light: UnsafeBufferPointer<Float>
+        let numbers: UnsafeBufferPointer<Float>
+    }
+
     private func map<Number: FixedWidthInteger & UnsignedInteger>(
         _ source: UnsafePointer<Number>, _ target: UnsafeMutablePointer<Number>, _ count: Int, _ bands: Int,
-        _ light: UnsafeBufferPointer<Float>, _ numbers: UnsafeBufferPointer<Float>
+        _ tables: Tables
     ) {
+        let (light, numbers) = (tables.light, tables.numbers)
         let (white, steps) = (Float(Number.max), Float(Self.steps))
         let (entries, last) = (light.count / colours, Self.steps + 1)
         let (second, third) = colours == 1 ? (0, 0) : (1, 2)

@@ -83,6 +83,31 @@ import Testing
         #expect(settings == ["2", "wal", "2", "5"])
     }
 
+    @Test(arguments: [DatabaseFile.SharedMemory.works, .takesRoom, .isOfOneMachine])
+    func `claims of names are synced by the record of their contents, and everything else at once`(
+        memory: DatabaseFile.SharedMemory
+    ) throws {
+        let store = try open(memory: memory)
+        let (out, a, b) = (BytePath("out"), BytePath("in/a"), BytePath("in/b"))
+        func changes(_ work: () throws -> Void) throws -> Int {
+            let before = try store.look { $0.totalChangesCount }
+            try work()
+            #expect(try store.look { try Int.fetchOne($0, sql: "PRAGMA synchronous") } == 2)
+            return try store.look { $0.totalChangesCount } - before
+        }
+        let first = try changes { _ = try store.claim([BytePath("x")], for: a, in: out, seen: [:]) }
+        let tooLate = try changes { _ = try store.claim([BytePath("x")], for: b, in: out, seen: [:]) }
+        #expect((first, tooLate) == (1, 0))
+        // A commit that changes nothing would sync nothing.
+        let synced = try changes { try store.record([], areNoted: true) }
+        #expect(synced == (memory == .isOfOneMachine ? 0 : 1))
+        #expect(try changes { try store.record([], areNoted: true) } == 0)
+        #expect(throws: StoreError.self) {
+            try store.claim { _ in throw DatabaseError(resultCode: .SQLITE_IOERR) }
+        }
+        #expect(try changes {} == 0)
+    }
+
     @Test func `copies of the files that are made while the ledger is open have all that was recorded`() throws {
         let store = try open()
         let jobs = [new("a"), new("b")]

@@ -9,7 +9,7 @@ import System
 private enum Column: Int, CaseIterable {
     case number, id, inbox, path, isSet, device, inode, bytes, modified, originals, state, attempts, ends, notBefore
     case code, stage, message, detail, recipe, offered, changed, owner, token, leaseUntil
-    /// Of the report, which has a table of its own.
+    /// The report, which has a table of its own.
     case document
 
     var name: String {
@@ -21,9 +21,9 @@ private enum Column: Int, CaseIterable {
         }
     }
 
-    /// What never changes in a job's row.
+    /// The columns that never change in a job's row.
     static let constant: [Column] = [.id, .inbox, .path, .offered]
-    /// What can change in it.
+    /// Those that can.
     static let changing: [Column] = allCases.filter { !([.number, .document] + constant).contains($0) }
 
     static func list(_ columns: [Column]) -> String { columns.map(\.name).joined(separator: ", ") }

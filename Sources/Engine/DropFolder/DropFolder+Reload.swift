@@ -22,6 +22,7 @@ extension DropFolder {
                         "'state' cannot change while the program runs; restart it to move to '\(new.state.printable)'"
                     ])
             }
+            try refuseNewNames(in: new)
             try new.takePlaces(of: old)
             let cache = cache(for: new)
             let routes = new.inboxes.map { ($0, route(for: $0, of: new, cache: cache)) }
@@ -40,19 +41,21 @@ extension DropFolder {
         }
     }
 
+    /// The jobs of an inbox, its events and its originals go by its name, and lanes and hooks are in the middle of them.
+    private func refuseNewNames(in new: LoadedMill) throws {
+        let names = new.namesByPath
+        let refusals = controllers.compactMap { controller -> String? in
+            guard let name = names[controller.path], name != controller.name else { return nil }
+            return
+                "the inbox '\(controller.path.printable)' is '\(controller.name)' and would be '\(name)', and names cannot change while the program runs; give it 'name: \(controller.name)', or restart"
+        }
+        guard refusals.isEmpty else { throw MillProblems(mistakes: [], refusals: refusals) }
+    }
+
     private func apply(_ new: LoadedMill, _ routes: [(LoadedMill.Inbox, Route)]) throws {
         guard let running = running.withLock({ $0 }) else { return }
-        // Jobs change their inbox in between, and none may be without a policy.
-        policies.add(new)
-        let known: [KnownInbox]
-        do {
-            try store.record(inboxes: new.namesByPath)
-            known = try routes.map { try self.known($0.0) }
-        } catch {
-            try? store.record(inboxes: loaded.withLock { $0 }.namesByPath)
-            policies.set(loaded.withLock { $0 })
-            throw error
-        }
+        try store.record(inboxes: new.namesByPath)
+        let known = try routes.map { try self.known($0.0) }
         policies.set(new)
         loaded.withLock { $0 = new }
         for controller in controllers where !routes.contains(where: { $0.0.settings.name == controller.name }) {

@@ -68,7 +68,9 @@ extension DropFolder {
             throw error
         }
         let hooks = HookRunner(store, starter: workers.starter) { [self] inbox, event in
-            loaded.withLock { $0.inboxes.first { $0.settings.name == inbox }?.hooks[event] }
+            // One that leaves has its hooks until its jobs are over.
+            let leaving = state.withLock { $0.controllers[inbox] }
+            return (loaded.withLock { $0.inboxes.first { $0.settings.name == inbox } } ?? leaving?.inbox)?.hooks[event]
         } tell: { [observer] inbox, news in
             observer.happened(.hook(news), inbox: inbox)
         }
@@ -220,6 +222,15 @@ extension DropFolder {
                 "\(counted(count, "source")) of the inbox '\(inbox)', which is no longer in the mill file, \(count == 1 ? "is" : "are") "
                 + "still in its folder work/; add the inbox again to finish them, or move the files elsewhere"
             observer.happened(.trouble(sentence), inbox: inbox)
+        }
+        let failed = mill.state.appending(BytePath(Shelf.failed.rawValue))
+        let folders = (try? Directory(failed).names()) ?? []
+        for name in folders.map({ BytePath($0) }).sorted(by: { $0.precedes($1) }) where !known.contains(name.text) {
+            guard let bytes = try? Directory(failed).folder(name).bytesBelow(), bytes > 0 else { continue }
+            let sentence =
+                "originals that failed are in '\(failed.appending(name).printable)', and the mill file has no inbox of that name; "
+                + "move them to the folder of the inbox that they belong to, or drop them again"
+            observer.happened(.trouble(sentence), inbox: name.text)
         }
     }
 

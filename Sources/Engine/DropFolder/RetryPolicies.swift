@@ -12,9 +12,6 @@ final class RetryPolicies: Sendable {
     /// The retry policy of an inbox that is no longer in the mill file: one attempt.
     subscript(inbox: String) -> RetryPolicy { policies.withLock { $0[inbox] ?? RetryPolicy(attempts: 1) } }
 
-    /// Adds those of another mill file to the ones that hold, until `set`.
-    func add(_ mill: LoadedMill) { policies.withLock { $0.merge(Self.policies(of: mill)) { $1 } } }
-
     func set(_ mill: LoadedMill) { policies.withLock { $0 = Self.policies(of: mill) } }
 
     private static func policies(of mill: LoadedMill) -> [String: RetryPolicy] {

@@ -241,7 +241,14 @@ package final class HookRunner: Sendable {
     }
 
     private func carryOut(_ record: HookRecord) -> HookProcess.Outcome {
-        guard let event = HookEvent(rawValue: record.event), let hook = hook(record.inbox, event) else { return .done }
+        guard let event = HookEvent(rawValue: record.event), let hook = hook(record.inbox, event) else {
+            let call = HookCall(event: record.event, source: HookDocument.source(in: record.body), action: "")
+            lose(
+                HookLoss(
+                    time: wallClock(), inbox: record.inbox, call: call,
+                    reason: "the mill file has no hook for it any more"))
+            return .done
+        }
         switch hook.action {
         case .command(let arguments):
             let variables = ["IMAGEMILL_EVENT": record.event, "IMAGEMILL_INBOX": record.inbox]

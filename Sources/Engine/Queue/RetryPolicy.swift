@@ -118,11 +118,15 @@ package struct RetryPolicy: Equatable, Sendable {
         case .changedWhileRead, .workerCrashed: .retry
         // The system killed a worker that kept to its predicted memory: others need it at present.
         case .outOfMemory: .wait(min(Self.wantOfRoom, longest))
-        case .empty, .notAnImage, .isADirectory, .notARegularFile, .unsupportedFormat, .unsupportedColour, .truncated, .corrupt,
-            .tooManyPixels, .tooLongSide, .tooManyBands, .tooMuchMetadata, .tooManyFrames, .tooManyScans, .tooManyMembers,
+        case .empty, .notAnImage, .isADirectory, .notARegularFile,
+            .unsupportedFormat, .unsupportedColour, .truncated, .corrupt,
+            .tooManyPixels, .tooLongSide, .tooManyBands, .tooMuchMetadata,
+            .tooManyFrames, .tooManyScans, .tooManyMembers,
             .tooManyBytes, .tooMuchMemory, .outputTooLarge, .tooLargeForFormat,
-            .changedSincePlan, .noSuchPage, .emptyResult, .overlayDoesNotFit, .unequalSizes, .setMemberFailed,
-            .targetNotReached, .refusedByPolicy, .requirementNotMet, .badParameters, .encodingFailed, .outputRejected,
+            .changedSincePlan, .noSuchPage, .emptyResult, .overlayDoesNotFit,
+            .unequalSizes, .setMemberFailed,
+            .targetNotReached, .refusedByPolicy, .requirementNotMet, .badParameters,
+            .encodingFailed, .outputRejected,
             .duplicate, .nameTaken, .nameInvalid, .internal:
             .final
         }

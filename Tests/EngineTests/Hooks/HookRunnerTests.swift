@@ -64,6 +64,23 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
+    func `an event whose hook has left the mill file counts as lost, with the reason`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteLedger(
+            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) })
+        try store.addHook(
+            inbox: "in", event: "pause", key: "1",
+            body: HookDocument(Pause(.noSpace, "full"), inbox: "in", id: "1").bytes)
+        let runner = HookRunner(store, starter: ProcessStarter(), hook: { _, _ in nil }, tell: { _, _ in })
+        try runner.start()
+        try await until("it is gone") { try store.dueHooks(ofEachInbox: 9).isEmpty }
+        runner.stop()
+        let losses = try store.hookLosses(since: 0)
+        #expect(losses.map(\.inbox) == ["in"] && losses[0].call?.event == "pause")
+        #expect(losses[0].reason == "the mill file has no hook for it any more")
+    }
+
+    @Test(.timeLimit(.minutes(1)))
     func `an event whose document is damaged counts as lost, and no hook runs`() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteLedger(

@@ -3,7 +3,7 @@ import Pipeline
 import Stages
 import Vips
 
-/// How stages are run that follow each other.
+/// How to run a list of stages.
 struct StageRun {
     let context: RenderContext
     /// The decoder made the picture smaller than planned, or larger, for the first stage that scales to make up for.

@@ -41,7 +41,7 @@ extension DropFolder {
         }
     }
 
-    /// The jobs of an inbox, its events and its originals go by its name, and lanes and hooks are in the middle of them.
+    /// Jobs, events and originals are recorded under the inbox's name, which running lanes and hooks use.
     private func refuseNewNames(in new: LoadedMill) throws {
         let names = new.namesByPath
         let refusals = controllers.compactMap { controller -> String? in

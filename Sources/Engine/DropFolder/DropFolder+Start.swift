@@ -68,7 +68,7 @@ extension DropFolder {
             throw error
         }
         let hooks = HookRunner(store, starter: workers.starter) { [self] inbox, event in
-            // One that leaves has its hooks until its jobs are over.
+            // An inbox that leaves keeps its hooks until its jobs have ended.
             let leaving = state.withLock { $0.controllers[inbox] }
             return (loaded.withLock { $0.inboxes.first { $0.settings.name == inbox } } ?? leaving?.inbox)?.hooks[event]
         } tell: { [observer] inbox, news in
@@ -147,7 +147,7 @@ extension DropFolder {
             retriesAtOnce: false)
     }
 
-    /// The ledger's knowledge of an inbox before that begins.
+    /// The ledger's knowledge of an inbox when that is added.
     struct KnownInbox {
         let kept: [BytePath: KeptOriginal]
         /// Since when it has been paused by request.
@@ -226,7 +226,7 @@ extension DropFolder {
         let failed = mill.state.appending(BytePath(Shelf.failed.rawValue))
         let folders = (try? Directory(failed).names()) ?? []
         for name in folders.map({ BytePath($0) }).sorted(by: { $0.precedes($1) }) where !known.contains(name.text) {
-            guard let bytes = try? Directory(failed).folder(name).bytesBelow(), bytes > 0 else { continue }
+            guard let found = try? Directory(failed).folder(name).names(), !found.isEmpty else { continue }
             let sentence =
                 "originals that failed are in '\(failed.appending(name).printable)', and the mill file has no inbox of that name; "
                 + "move them to the folder of the inbox that they belong to, or drop them again"

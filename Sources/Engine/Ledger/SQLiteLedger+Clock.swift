@@ -10,6 +10,15 @@ extension LedgerClock {
         try record(in: database)
     }
 
+    /// Records it so that something is written in any case: SQLite leaves out an update that changes nothing.
+    func rewrite(in database: Database) throws {
+        let record = record
+        try database.execute(sql: "DELETE FROM clock")
+        try database.execute(
+            sql: "INSERT INTO clock (time, wall, uptime) VALUES (?, ?, ?)",
+            arguments: [record.time, record.wall, record.uptime])
+    }
+
     /// Records how far it has come.
     func record(in database: Database) throws {
         let record = record

@@ -27,13 +27,15 @@ extension SQLiteLedger {
                     """, arguments: [inbox, event, key, Data(body), now])
             try database.removeReport(of: key)
             // Those that are only expected hold nothing, and this one is the newest, whenever it was expected.
-            let others = "FROM hooks WHERE body IS NOT NULL AND NOT (inbox = ? AND key = ?)"
-            let count = try Int.fetchOne(database, sql: "SELECT count(*) \(others)", arguments: [inbox, key]) ?? 0
-            let surplus = count + 1 - limit
+            let surplus =
+                try (Int.fetchOne(database, sql: "SELECT count(*) FROM hooks WHERE body IS NOT NULL") ?? 0) - limit
             guard surplus > 0 else { return 0 }
             try database.execute(
-                sql: "DELETE FROM hooks WHERE number IN (SELECT number \(others) ORDER BY number LIMIT ?)",
-                arguments: [inbox, key, surplus])
+                sql: """
+                    DELETE FROM hooks WHERE number IN (
+                        SELECT number FROM hooks WHERE body IS NOT NULL AND NOT (inbox = ? AND key = ?)
+                        ORDER BY number LIMIT ?)
+                    """, arguments: [inbox, key, surplus])
             return surplus
         }
     }

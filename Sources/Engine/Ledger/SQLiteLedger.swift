@@ -20,8 +20,10 @@ package final class SQLiteLedger: Ledger {
     /// Contents of names that files have in attributes too. They are recorded with the next change, instead of by one of
     /// their own.
     private let pending = PendingNames()
-    /// How many claims of names were committed, and how many of them are on the disk.
-    private let claims = Mutex((made: 0, synced: 0))
+    /// How many claims of names were committed, how many of them are on the disk, and whether commits are not synced at
+    /// present.
+    private let claims = Mutex((made: 0, synced: 0, isRelaxed: false))
+    /// SQLite keeps a write-ahead log. Without it, each claim is synced at once.
     private let hasLog: Bool
     package let isNew: Bool
 
@@ -50,7 +52,7 @@ package final class SQLiteLedger: Ledger {
             database = try DatabaseFile.open(
                 LedgerFile.name, in: directory,
                 DatabaseFile.Options(
-                    patience: patience, pragmas: "\(Self.promise); PRAGMA journal_size_limit = 16777216",
+                    patience: patience, pragmas: "\(Self.fullSync); PRAGMA journal_size_limit = 16777216",
                     hasOneProcess: true, memory: memory)
             ) { [file] in layout = try Self.prepare($0, file) }
             // A file without its -wal may have no tables: then it knows as little as a new one.
@@ -94,10 +96,11 @@ package final class SQLiteLedger: Ledger {
     // MARK: - Access
 
     /// With NORMAL, a power cut takes back what was said to be recorded.
-    private static let promise = "PRAGMA synchronous = FULL"
+    private static let fullSync = "PRAGMA synchronous = FULL"
 
     func change<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
         do {
+            if claims.withLock({ $0.isRelaxed }) { try database.writeWithoutTransaction { try syncAgain($0) } }
             return try pending.recording { take in
                 try database.write { database in
                     try Self.names.record(take(), database)
@@ -116,6 +119,7 @@ package final class SQLiteLedger: Ledger {
         do {
             return try pending.recording { take in
                 try database.writeWithoutTransaction { database in
+                    claims.withLock { $0.isRelaxed = true }
                     try database.execute(sql: "PRAGMA synchronous = NORMAL")
                     let result = Result {
                         var isClaimed = false
@@ -124,10 +128,10 @@ package final class SQLiteLedger: Ledger {
                             isClaimed = try body(database)
                             return .commit
                         }
+                        claims.withLock { $0.made += 1 }
                         return isClaimed
                     }
-                    try database.execute(sql: Self.promise)
-                    if try result.get() { claims.withLock { $0.made += 1 } }
+                    try syncAgain(database)
                     return try result.get()
                 }
             }
@@ -136,12 +140,19 @@ package final class SQLiteLedger: Ledger {
         }
     }
 
+    /// Has transactions reach the disk again when they are committed.
+    private func syncAgain(_ database: Database) throws {
+        guard claims.withLock({ $0.isRelaxed }) else { return }
+        try database.execute(sql: Self.fullSync)
+        claims.withLock { $0.isRelaxed = false }
+    }
+
     /// Has every claim that was made reach the disk.
     func syncClaims() throws(StoreError) {
-        let (made, synced) = claims.withLock { $0 }
+        let (made, synced) = claims.withLock { ($0.made, $0.synced) }
         guard made > synced else { return }
         // A commit syncs what others have put into the log before it, if it puts something there itself.
-        try change { try clock.record(in: $0) }
+        try change { try clock.rewrite(in: $0) }
         claims.withLock { $0.synced = max($0.synced, made) }
     }
 

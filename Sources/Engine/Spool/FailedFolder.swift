@@ -106,8 +106,8 @@ package struct FailedFolder: Sendable {
     /// - Returns: nil for the note of a source that is there, and for what is no file.
     private func kind(of entry: FolderEntry<Void>) throws(SystemError) -> Found.Kind? {
         let (name, folder, status) = (entry.name, entry.folder, entry.status)
-        // It was about to be removed.
-        if name.bytes.starts(with: ".imagemill-".utf8) { return nil }
+        // A crash came while this one was pruned.
+        if name.bytes.starts(with: ".imagemill-".utf8), name.bytes.suffix(4).elementsEqual(".old".utf8) { return nil }
         switch status.kind {
         // A set is a folder with a note of its own.
         case .directory: return try hasNote(name, in: folder) ? .source(bytes: nil) : .folder

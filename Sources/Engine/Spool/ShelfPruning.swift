@@ -50,6 +50,7 @@ struct ShelfPruning {
             guard !doomed.isEmpty else { return outcome }
             last = doomed.last
             try record.remove(remove(doomed.map(\.item), from: root, &outcome))
+            try keepAges(of: Array(doomed), in: root)
         }
     }
 
@@ -151,6 +152,17 @@ struct ShelfPruning {
         return gone
     }
 
+    /// An attempt at removing an item changes it, and must not make it younger than the others.
+    private func keepAges(of items: [(item: ShelvedItem, since: Int)], in root: Directory) throws {
+        let recorded = try record.changes(of: items.map(\.item.path))
+        for (item, since) in items where recorded[item.path] == item.changed {
+            guard let now = try? FileLocation.below(root, item.path).status(), now.changed != item.changed else {
+                continue
+            }
+            try record.add([ShelvedItem(path: item.path, changed: now.changed, bytes: item.bytes)], since: since)
+        }
+    }
+
     /// - Returns: false if it is gone, or another one has come in its place.
     private func remove(_ item: ShelvedItem, from root: Directory) throws(SystemError) -> Bool {
         let name = item.path.lastComponent
@@ -158,8 +170,8 @@ struct ShelfPruning {
             return false
         }
         let above = try root.folder(item.path.directory)
-        // Renamed first, since somebody may put another one in its place until then. What a crash leaves under this name
-        // is a new item.
+        // Renamed first, so that what is compared and removed cannot be replaced in between. What a crash leaves under
+        // this name is a new item.
         let aside = BytePath(".imagemill-\(DurableFile.newToken).old")
         try above.rename(name, to: above, as: aside)
         guard let renamed = try above.status(aside) else { return false }
@@ -167,8 +179,13 @@ struct ShelfPruning {
             _ = try VersionedName(wish: name).move(aside, from: above, to: above)
             return false
         }
-        // The note goes last: without it, a set would be taken for a folder.
-        if status.kind == .directory { try above.removeTree(aside) } else { try above.remove(aside) }
+        do throws(SystemError) {
+            // The note goes last: without it, a set would be taken for a folder.
+            if status.kind == .directory { try above.removeTree(aside) } else { try above.remove(aside) }
+        } catch {
+            _ = try? VersionedName(wish: name).move(aside, from: above, to: above)
+            throw error
+        }
         if status.kind == .regular, let sidecar = Sidecar.path(of: name), try above.status(sidecar)?.kind == .regular {
             try above.remove(sidecar)
         }

@@ -7,11 +7,11 @@ import Vips
 struct StageRun {
     let context: RenderContext
     /// The decoder made the picture smaller than planned, or larger, for the first stage that scales to make up for.
-    var isResized = false
+    let isResized: Bool
     /// Each frame of an animation is computed before the next one.
-    var computesEach = true
-    /// Takes the parts of a still that stages draw over; nil if nobody wants them.
-    var drawn: DrawnParts?
+    let computesEach: Bool
+    /// Takes the parts of a still that stages draw over; nil if they are not needed.
+    let drawn: DrawnParts?
 
     init(_ context: RenderContext, isResized: Bool = false, computesEach: Bool = true, drawn: DrawnParts? = nil) {
         (self.context, self.isResized) = (context, isResized)

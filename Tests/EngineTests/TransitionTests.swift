@@ -20,27 +20,7 @@ import Testing
             .taken, .begunAlone, .unclaimed, .unreached, .returned, .interrupted, .obstructed(failure, after: 0),
             .attemptFailed(failure, isFinal: false), .attemptFailed(failure, isFinal: true), .published(damage: nil),
             .settled, .found(.spool), .found(.inbox), .found(.nowhere),
-        ].map { (row(of: $0), $0) }
-    }
-
-    /// The first cell of an event's row in the table. A new event belongs into `events`, too.
-    private func row(of event: JobEvent) -> String {
-        switch event {
-        case .taken: "taken"
-        case .begunAlone: "begun alone"
-        case .unclaimed: "unclaimed"
-        case .unreached: "unreached"
-        case .returned: "returned"
-        case .interrupted: "interrupted"
-        case .obstructed: "obstructed"
-        case .attemptFailed(_, isFinal: false): "attempt failed"
-        case .attemptFailed(_, isFinal: true): "attempt failed, final"
-        case .published: "published"
-        case .settled: "settled"
-        case .found(.spool): "found in the spool"
-        case .found(.inbox): "found in the inbox"
-        case .found(.nowhere): "found nowhere"
-        }
+        ].map { ($0.name, $0) }
     }
 
     /// The rows of the table in decision 15: the cell of each state, by the event.

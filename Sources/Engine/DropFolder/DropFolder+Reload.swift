@@ -55,17 +55,22 @@ extension DropFolder {
     private func apply(_ new: LoadedMill, _ routes: [(LoadedMill.Inbox, Route)]) throws {
         guard let running = running.withLock({ $0 }) else { return }
         try store.record(inboxes: new.namesByPath)
-        let known = try routes.map { try self.known($0.0) }
+        // Those that stay know it. One that is about to leave may be gone when its turn comes.
+        let staying = Set(controllers.filter { !$0.state.withLock { $0.isLeaving } }.map(\.name))
+        var known: [String: KnownInbox] = [:]
+        for (inbox, _) in routes where !staying.contains(inbox.settings.name) {
+            known[inbox.settings.name] = try self.known(inbox)
+        }
         policies.set(new)
         loaded.withLock { $0 = new }
         for controller in controllers where !routes.contains(where: { $0.0.settings.name == controller.name }) {
             leave(controller)
         }
         var added: [Background<Void>] = []
-        for ((inbox, route), known) in zip(routes, known) {
+        for (inbox, route) in routes {
             if let controller = controllerThatStays(inbox) {
                 change(controller, to: inbox, through: route, running: running)
-            } else {
+            } else if let known = known[inbox.settings.name] {
                 add(inbox, known, through: route, running: running).map { added.append($0) }
             }
         }

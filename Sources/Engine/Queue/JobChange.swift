@@ -20,18 +20,23 @@ package struct JobChange: Sendable, CustomStringConvertible {
     /// `offered → running: taken (attempt 1); to do: claim, attempt`
     package var description: String {
         let next = after.map { progress in
-            "\(progress.state.rawValue): \(event.name) (attempt \(progress.attempts)"
+            "\(progress.state.rawValue): \(event.title) (attempt \(progress.attempts)"
                 + (progress.ends > 0 ? ", \(counted(progress.ends, "end")) of the program" : "")
                 + (progress.failure.map { ", \($0.code.rawValue)" } ?? "") + ")"
         }
-        return "\(before.state.rawValue) → \(next ?? "forgotten: \(event.name)")"
+        return "\(before.state.rawValue) → \(next ?? "forgotten: \(event.title)")"
             + (effects.isEmpty ? "" : "; to do: " + effects.map(\.name).joined(separator: ", "))
     }
 }
 
 extension JobEvent {
+    /// The name, with the time that a job waits after it.
+    fileprivate var title: String {
+        if case .obstructed(_, let time) = self { "\(name) for \(time) ms" } else { name }
+    }
+
     /// In words, with what decides: `found in the spool`.
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .taken: "taken"
         case .begunAlone: "begun alone"
@@ -39,7 +44,7 @@ extension JobEvent {
         case .unreached: "unreached"
         case .returned: "returned"
         case .interrupted: "interrupted"
-        case .obstructed(_, let time): "obstructed for \(time) ms"
+        case .obstructed: "obstructed"
         case .attemptFailed(_, let isFinal): isFinal ? "attempt failed, final" : "attempt failed"
         case .published(let damage): damage == nil ? "published" : "published from a damaged source"
         case .settled: "settled"

@@ -42,7 +42,8 @@ void clinux_pack_memory(void)
     mallopt(M_ARENA_MAX, 2);
     // Setting them also keeps the allocator from raising them with the largest block.
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
-    // Messages and reports come and go by some hundred kilobytes: less would be given back and asked for again each time.
+    // Messages and reports come and go by some hundred kilobytes: less would be given back, and asked for again
+    // each time.
     mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }
 

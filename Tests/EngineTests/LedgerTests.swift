@@ -81,6 +81,19 @@ import Testing
         #expect(try back.orphans(inbox: "c", owner: "me").map(\.path.text) == ["of-two"])
     }
 
+    @Test(arguments: StoreKind.ledgers)
+    func `an inbox that moves while it runs keeps its name, wherever it moves to`(kind: StoreKind) throws {
+        let fixture = try JobStoreFixture(kind)
+        do {
+            let store = try fixture.reopened([one: "a", two: "b"])
+            _ = try store.offer([fixture.new("of-one", inbox: "a"), fixture.new("of-two", inbox: "b")])
+        }
+        let store = try fixture.reopened([one: "a"])
+        try store.record(inboxes: [two: "a"], running: ["a"])
+        #expect(try store.orphans(inbox: "a", owner: "me").map(\.path.text) == ["of-one"])
+        #expect(try store.orphans(inbox: "/srv/two", owner: "me").map(\.path.text) == ["of-two"])
+    }
+
     // MARK: - For people
 
     @Test(arguments: StoreKind.ledgers)

@@ -15,11 +15,14 @@ import Testing
     @Test func `what took its whole deadline is not tried again at once`() {
         #expect(RetryPolicy(attempts: 3).delay(afterAttempt: 1, because: .timedOut) == 300_000)
         #expect(RetryPolicy.run.delay(afterAttempt: 1, because: .timedOut) == 0)
-        #expect(
-            (1...3).map { RetryPolicy(attempts: 3).delay(afterAttempt: $0, because: .ioError) } == [
-                5_000, 30_000, 30_000,
-            ])
-        #expect(RetryPolicy(attempts: 3, longest: 100).delay(afterAttempt: 2, because: .ioError) == 100)
+    }
+
+    /// An answer of the file system, whichever error it is, may be another one some seconds later.
+    @Test(arguments: [FailureCode.ioError, .outputNotWritable, .permissionDenied, .notFound])
+    func `a file system that answers with errors for some seconds does not use up the attempts`(_ code: FailureCode) {
+        #expect((1...3).map { policy.delay(afterAttempt: $0, because: code) } == [5_000, 30_000, 30_000])
+        #expect(RetryPolicy(attempts: 3, longest: 100).delay(afterAttempt: 2, because: code) == 100)
+        #expect(RetryPolicy.run.delay(afterAttempt: 1, because: code) == 0)
     }
 
     @Test func `the delay is one second, then twice as long each time, up to five minutes`() {

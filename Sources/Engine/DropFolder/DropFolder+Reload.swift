@@ -54,7 +54,7 @@ extension DropFolder {
 
     private func apply(_ new: LoadedMill, _ routes: [(LoadedMill.Inbox, Route)]) throws {
         guard let running = running.withLock({ $0 }) else { return }
-        try store.record(inboxes: new.namesByPath)
+        try store.record(inboxes: new.namesByPath, running: Set(controllers.map(\.name)))
         // Those that stay know it. One that is about to leave may be gone when its turn comes.
         let staying = Set(controllers.filter { !$0.state.withLock { $0.isLeaving } }.map(\.name))
         var known: [String: KnownInbox] = [:]
@@ -132,6 +132,7 @@ extension DropFolder {
                 dispatcher?.removeIfIdle(controller.name) != false
             else { return }
             state.controllers[controller.name] = nil
+            state.formerHooks[controller.name] = controller.inbox.hooks
         }
     }
 }

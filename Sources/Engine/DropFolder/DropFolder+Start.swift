@@ -68,9 +68,10 @@ extension DropFolder {
             throw error
         }
         let hooks = HookRunner(store, starter: workers.starter) { [self] inbox, event in
-            // An inbox that leaves keeps its hooks until its jobs have ended.
-            let leaving = state.withLock { $0.controllers[inbox] }
-            return (loaded.withLock { $0.inboxes.first { $0.settings.name == inbox } } ?? leaving?.inbox)?.hooks[event]
+            // An inbox that has left keeps its hooks: its jobs end later, and their events may be tried again.
+            let present = loaded.withLock { $0.inboxes.first { $0.settings.name == inbox } }
+            let hooks = present?.hooks ?? state.withLock { $0.controllers[inbox]?.inbox.hooks ?? $0.formerHooks[inbox] }
+            return hooks?[event]
         } tell: { [observer] inbox, news in
             observer.happened(.hook(news), inbox: inbox)
         }

@@ -47,6 +47,8 @@ package final class DropFolder: Sendable {
         var isDraining = false
         var lostWorkers = 0
         var failures: [DropFolderStatus.RecentFailure] = []
+        /// The hooks of inboxes that have left since the start.
+        var formerHooks: [String: [HookEvent: Hook]] = [:]
         var tokens = 0
         /// Shared by all inboxes.
         var cache: SharedCache?

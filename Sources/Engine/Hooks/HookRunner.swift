@@ -189,6 +189,10 @@ package final class HookRunner: Sendable {
             guard !state.note({ $0.isStopping }) else { continue }
             var running = running
             for record in due where running.count < Self.mostAtOnce && running[record.number] == nil {
+                guard hook(for: record) != nil else {
+                    loseUnwanted(like: record)
+                    break
+                }
                 guard running.values.count(where: { $0 == record.inbox }) < Self.mostOfInbox else { continue }
                 running[record.number] = record.inbox
                 state.change { $0.running[record.number] = record.inbox }
@@ -240,15 +244,27 @@ package final class HookRunner: Sendable {
         }
     }
 
+    private func hook(for record: HookRecord) -> Hook? {
+        HookEvent(rawValue: record.event).flatMap { hook(record.inbox, $0) }
+    }
+
+    /// Gives up all events that wait for a hook that is no longer there: thousands may have.
+    private func loseUnwanted(like record: HookRecord) {
+        // The ledger may be held; then they are found again.
+        guard let count = try? store.removeHooks(inbox: record.inbox, event: record.event), count > 0 else { return }
+        let source = count == 1 ? HookDocument.source(in: record.body) : nil
+        lose(
+            HookLoss(
+                time: wallClock(), inbox: record.inbox, call: HookCall(event: record.event, source: source, action: ""),
+                count: count,
+                reason: HookEvent(rawValue: record.event) == nil
+                    ? "this version of the program knows no such event" : "the mill file has no hook for it any more"))
+        state.change { $0.isStale = true }
+    }
+
     private func carryOut(_ record: HookRecord) -> HookProcess.Outcome {
-        guard let event = HookEvent(rawValue: record.event), let hook = hook(record.inbox, event) else {
-            let call = HookCall(event: record.event, source: HookDocument.source(in: record.body), action: "")
-            lose(
-                HookLoss(
-                    time: wallClock(), inbox: record.inbox, call: call,
-                    reason: "the mill file has no hook for it any more"))
-            return .done
-        }
+        // It was there a moment ago, and a reload has come in between.
+        guard let hook = hook(for: record) else { return .interrupted }
         switch hook.action {
         case .command(let arguments):
             let variables = ["IMAGEMILL_EVENT": record.event, "IMAGEMILL_INBOX": record.inbox]
@@ -273,7 +289,7 @@ package final class HookRunner: Sendable {
         case .done: return .removed
         case .interrupted: return nil
         case .failed(let sentence):
-            let action = HookEvent(rawValue: record.event).flatMap { hook(record.inbox, $0) }?.action
+            let action = hook(for: record)?.action
             let isCommand = if case .command? = action { true } else { false }
             let call = HookCall(
                 event: record.event, source: HookDocument.source(in: record.body), action: action?.masked ?? "")

@@ -14,12 +14,14 @@ enum LedgerInboxes {
     /// Records where each inbox is. One that has its path and another name now takes its jobs, kept originals, totals
     /// and names along. If the new name belonged to another inbox, what is known of that goes under its path, as for
     /// every inbox that is no longer there.
-    static func record(_ inboxes: [BytePath: String], _ database: Database) throws {
+    /// - Parameter running: names of inboxes under which lanes work at present: nothing gets or loses such a name.
+    static func record(_ inboxes: [BytePath: String], running: Set<String>, _ database: Database) throws {
         let recorded = try Row.fetchAll(database, sql: "SELECT name, path FROM inboxes")
             .map { (name: $0["name"] as String, path: BytePath(blob: $0["path"])) }
         var renames: [String: String] = [:]
         for (name, path) in recorded {
-            if let new = inboxes[path], new != name { renames[name] = new }
+            guard let new = inboxes[path], new != name, !running.contains(name) else { continue }
+            renames[name] = running.contains(new) ? path.text : new
         }
         let targets = Set(renames.values)
         for (name, path) in recorded where targets.contains(name) && renames[name] == nil { renames[name] = path.text }

@@ -83,6 +83,14 @@ extension SQLiteLedger {
         try change { try $0.execute(sql: "DELETE FROM hooks WHERE number = ?", arguments: [number]) }
     }
 
+    package func removeHooks(inbox: String, event: String) throws(StoreError) -> Int {
+        try change {
+            try $0.execute(
+                sql: "DELETE FROM hooks WHERE inbox = ? AND event = ? AND body IS NOT NULL", arguments: [inbox, event])
+            return $0.changesCount
+        }
+    }
+
     package func removeHook(inbox: String, key: String) throws(StoreError) {
         // Asked for every job of an inbox without hooks, and a look is cheap.
         let isExpected = try look {

@@ -18,8 +18,8 @@ extension SQLiteLedger {
         }
     }
 
-    package func record(inboxes: [BytePath: String]) throws(StoreError) {
-        try change { try LedgerInboxes.record(inboxes, $0) }
+    package func record(inboxes: [BytePath: String], running: Set<String>) throws(StoreError) {
+        try change { try LedgerInboxes.record(inboxes, running: running, $0) }
     }
 
     package func formerPaths(inbox: String) throws(StoreError) -> [BytePath] {

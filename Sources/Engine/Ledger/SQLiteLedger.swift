@@ -60,7 +60,7 @@ package final class SQLiteLedger: Ledger {
             try LedgerSchema.migrator.migrate(database)
             hasLog = try database.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal"
             clock = try database.write { try LedgerClock($0, clocks) }
-            try record(inboxes: inboxes)
+            try record(inboxes: inboxes, running: [])
             try DurableFile.syncFolder(state)
         } catch let error as SystemError {
             throw error

@@ -20,6 +20,9 @@ package protocol HookStore: Sendable {
     func waitingHooks() throws(StoreError) -> [WaitingHooks]
     /// Removes an event that was delivered or given up.
     func removeHook(_ number: Int) throws(StoreError)
+    /// Removes all events of a kind, for which an inbox has no hook any more.
+    /// - Returns: how many there were.
+    func removeHooks(inbox: String, event: String) throws(StoreError) -> Int
     /// Removes the record of a job that turns out to have no hook for its outcome.
     func removeHook(inbox: String, key: String) throws(StoreError)
     /// It is tried again after so many milliseconds.

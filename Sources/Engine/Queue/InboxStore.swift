@@ -8,8 +8,9 @@ package protocol InboxStore: Sendable {
     func record(identity: String) throws(StoreError)
 
     /// Records the inboxes of the mill file, by their paths. One that was given another name takes what is known of it
-    /// along.
-    func record(inboxes: [BytePath: String]) throws(StoreError)
+    /// along; one that runs keeps its own, also when it moves to the path of another that is no longer there.
+    /// - Parameter running: names of inboxes under which lanes work at present.
+    func record(inboxes: [BytePath: String], running: Set<String>) throws(StoreError)
     /// Paths that an inbox with open jobs had before the present one.
     func formerPaths(inbox: String) throws(StoreError) -> [BytePath]
 

@@ -47,10 +47,13 @@ package struct RetryPolicy: Equatable, Sendable {
     /// How long to wait after the n-th attempt has failed, n from 1. What took its whole deadline is left alone as long
     /// as possible: at once again, a few such sources would keep the workers for themselves.
     package func delay(afterAttempt number: Int, because code: FailureCode) -> Int {
-        if code == .timedOut { return longest }
+        switch code {
+        case .timedOut: longest
         // A share or a disk that answers with errors for some seconds must not use up the attempts of what is on it.
-        if code == .ioError { return min(longest, Self.afterError * (number > 1 ? Self.afterErrorAgain : 1)) }
-        return doubled(first, number)
+        case .ioError, .outputNotWritable, .permissionDenied, .notFound:
+            min(longest, Self.afterError * (number > 1 ? Self.afterErrorAgain : 1))
+        default: doubled(first, number)
+        }
     }
 
     /// How long to wait when the original could not be put away for the n-th time, n from 1.

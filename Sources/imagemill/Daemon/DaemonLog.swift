@@ -139,14 +139,16 @@ extension HookLoss {
     /// The loss as a sentence.
     var sentence: String {
         guard let call else { return "\(counted(count, "event")) will not be sent to hooks: \(reason)" }
-        return "\(call.words) is not tried again: \(reason)"
+        let events = count > 1 ? " for \(count) events" : ""
+        return "\(call.words) is not tried again\(events): \(reason)"
     }
 }
 
 extension HookCall {
-    /// `the hook on-success (notify •••) for 'a.jpg'`.
+    /// `the hook on-success (notify •••) for 'a.jpg'`; the action is not known of a hook that is gone.
     fileprivate var words: String {
-        "the hook on-\(event) (\(action))" + (source.map { " for '\($0.printable)'" } ?? "")
+        "the hook on-\(event)" + (action.isEmpty ? "" : " (\(action))")
+            + (source.map { " for '\($0.printable)'" } ?? "")
     }
 }
 

@@ -81,6 +81,28 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
+    func `many events without a hook are one loss, and those of another inbox stay`() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteLedger(
+            state: BytePath(folder.path("state")), policy: { _ in RetryPolicy(attempts: 1) })
+        let body = HookDocument(Pause(.noSpace, "full"), inbox: "in", id: "1").bytes
+        for number in 1...300 { try store.addHook(inbox: "in", event: "pause", key: "\(number)", body: body) }
+        try store.addHook(inbox: "in", event: "later", key: "301", body: body)
+        try store.addHook(inbox: "other", event: "pause", key: "1", body: body)
+        try store.postponeHook(
+            try #require(store.dueHooks(ofEachInbox: 400).first { $0.inbox == "other" }?.number), by: 90_000)
+        let runner = HookRunner(store, starter: ProcessStarter(), hook: { _, _ in nil }, tell: { _, _ in })
+        try runner.start()
+        try await until("they are gone") { runner.losses.count >= 2 }
+        runner.stop()
+        #expect(try store.waitingHooks().map(\.inbox) == ["other"])
+        let losses = try store.hookLosses(since: 0).sorted { $0.count < $1.count }
+        #expect(losses.map(\.count) == [1, 300])
+        #expect(losses[0].reason == "this version of the program knows no such event")
+        #expect(losses.map(\.call?.event) == ["later", "pause"])
+    }
+
+    @Test(.timeLimit(.minutes(1)))
     func `an event whose document is damaged counts as lost, and no hook runs`() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteLedger(

@@ -72,6 +72,25 @@ import Testing
         #expect(try await drop.stop(next).exit == 0)
     }
 
+    @Test(.timeLimit(.minutes(2)))
+    func `an inbox that a reload takes out still delivers its events, also those that are tried again`() async throws {
+        let drop = try WatchedFolder()
+        let (told, go) = (drop.runner.folder.path("told"), drop.runner.folder.path("go"))
+        try write(drop, "on-success: [sh, -c, 'test -e \(go) && cat >> \(told)']")
+        let watch = try await drop.start()
+        try await drop.drop("a.jpg")
+        try await drop.until("out/a.jpg.json")
+        try await drop.until("it was tried") { watch.errorsSoFar.contains("is tried again in") }
+        try drop.runner.folder.write(
+            "state: state\nworkers: 2\ninboxes:\n  - { path: in2, outbox: out2, pipeline: p.yaml }\n", to: "mill.yaml")
+        for name in ["in2", "out2"] { try drop.makeFolder(name) }
+        let reload = try await drop.runner.run("reload", "--state", "state")
+        #expect(reload.exit == 0, "\(reload)")
+        try drop.runner.folder.write("", to: "go")
+        try await drop.until("a.jpg is told") { try documents(drop).count == 1 }
+        #expect(try await drop.stop(watch).exit == 0)
+    }
+
     @Test(arguments: ["after-finish-record", "before-source-commit", "after-source-commit"])
     func `a program that is killed between the end of a job and its hook tells it at the next start`(point: String)
         async throws

@@ -31,6 +31,7 @@ let package = Package(
         .target(name: "CLinux", linkerSettings: [.linkedLibrary("seccomp")]),
         .target(name: "CInstructions"),
         .target(name: "CPNGFilter", dependencies: ["CInstructions"]),
+        .target(name: "CRaw"),
         .target(name: "CResample", dependencies: ["CInstructions"]),
         .target(
             name: "CWebP", dependencies: ["CInstructions", "CResample"],
@@ -48,7 +49,7 @@ let package = Package(
         .target(
             name: "Render",
             dependencies: [
-                "CDeflate", "CJPEG", "CLinux", "CPNGFilter", "CWebP", "Kernels", "Messages", "Pipeline", "Stages",
+                "CDeflate", "CJPEG", "CLinux", "CPNGFilter", "CRaw", "CWebP", "Kernels", "Messages", "Pipeline", "Stages",
                 "System", "Typesetting", "Vips",
             ],
             swiftSettings: settings

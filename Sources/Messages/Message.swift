@@ -29,12 +29,19 @@ package struct WantedMetadata: Codable, Sendable {
     package var words = false
     /// These fields.
     package var fields: [MetadataField] = []
-    /// Previews in the file.
+    /// Previews in the file of a photo.
     package var previews = false
+    /// The finished picture in a raw file is not used.
+    package var developsRaw = false
 
-    package init(words: Bool = false, fields: [MetadataField] = [], previews: Bool = false) {
-        (self.words, self.fields, self.previews) = (words, fields, previews)
+    package init(
+        words: Bool = false, fields: [MetadataField] = [], previews: Bool = false, developsRaw: Bool = false
+    ) {
+        (self.words, self.fields, self.previews, self.developsRaw) = (words, fields, previews, developsRaw)
     }
+
+    /// Whether facts of a source in this format have previews.
+    package func hasPreviews(_ format: SourceFormat) -> Bool { format == .raw ? !developsRaw : previews }
 }
 
 package struct PipelineMessage: Codable, Sendable {

@@ -14,11 +14,7 @@ enum CodecTrial {
     /// Whether pictures of a format can be read at all.
     static func canRead(_ format: SourceFormat) -> Bool {
         guard let sample = Data(base64Encoded: format.decoder.sample) else { return false }
-        return trouble {
-            try Operation(format.decoder.operation, ["source": .source(try Source(bytes: Array(sample)))]).image()
-                .evaluated()
-        }
-            == nil
+        return trouble { try format.decoder.readSample(Array(sample)) } == nil
     }
 
     private static func save<Encoder: OutputEncoder>(by type: Encoder.Type) throws {

@@ -48,21 +48,16 @@ enum Loader {
         var factor = 1.0
         /// All frames of an animation below each other, instead of the first picture of the file.
         var allFrames = false
+        /// The finished picture in a raw file is not used.
+        var developsRaw = false
     }
 
-    /// Opens a picture for decoding. Rows come once, from top to bottom.
+    /// Opens a picture for decoding.
     /// - Throws: `VipsError`; `Failure` with the code `unsupported-colour` if its values are none that stages know.
     static func open(
         _ file: ReceivedFile, format: SourceFormat, _ opening: Opening = Opening(), tolerance: Tolerance = .nothing
     ) throws -> Opened {
-        var arguments: [(String, Argument)] = [
-            ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
-            ("fail_on", .string(tolerance == .truncated ? "none" : "error")),
-        ]
-        if let page = opening.page, page > 1 { arguments.append(("page", .int(page - 1))) }
-        arguments += format.decoder.options(
-            shrink: opening.shrink, factor: opening.factor, allFrames: opening.allFrames)
-        let opened = try Operation(format.decoder.operation, arguments).image()
+        let opened = try format.decoder.opened(file, opening, tolerance: tolerance)
         let corrected = try format.decoder.corrected(opened, of: file, page: opening.page ?? 1, tolerance: tolerance)
             .withoutProfileOfLab()
         let stated = try file.structureForDecoding {

@@ -25,7 +25,8 @@ final class ProbedSource {
         let structure = format.declaration.structure
         let refusal = try file.structureForDecoding { try? structure.refusal(of: page ?? 1, in: $0) }
         if let refusal { throw refusal }
-        var opened = try Loader.open(file, format: format, Loader.Opening(allFrames: page == nil))
+        var opened = try Loader.open(
+            file, format: format, Loader.Opening(allFrames: page == nil, developsRaw: wanted.developsRaw))
         var facts = Loader.facts(of: format, opened)
         if let page, page <= facts.frames {
             opened = try Loader.open(file, format: format, Loader.Opening(page: page))
@@ -37,7 +38,13 @@ final class ProbedSource {
         facts.gainMap = try file.structureForDecoding { try? structure.gainMap(of: page ?? 1, in: $0) }
         facts.coded = try file.structureForDecoding { try? structure.codedPicture(in: $0) }
         facts.parts = try file.structureForDecoding { try? structure.storedParts(of: page ?? 1, in: $0) }
-        if wanted.previews {
+        if let raw = file.raw {
+            facts.raw = raw.reading
+            facts.coded = CodedPicture(raw.sensorSize)
+            facts.captureDate = facts.captureDate ?? raw.captureDate
+            facts.previews = raw.smallPreview.map { [$0].showing(facts.size) } ?? []
+        }
+        if wanted.previews && format != .raw {
             facts.previews =
                 try file.structureForDecoding { try? structure.previews(in: $0) }?.showing(facts.size) ?? []
         }
@@ -99,7 +106,8 @@ final class ProbedSource {
         let picture = try Loader.open(
             file, format: facts.format,
             Loader.Opening(
-                page: facts.page, shrink: shrink, factor: factor ?? 1 / Double(shrink), allFrames: allFrames),
+                page: facts.page, shrink: shrink, factor: factor ?? 1 / Double(shrink), allFrames: allFrames,
+                developsRaw: file.raw?.reading != .preview),
             tolerance: lacksEnd(tolerating: tolerance) ? .truncated : .nothing
         ).picture
         if facts.format.decoder.leavesMessages { _ = VipsLibrary.takeErrors() }
@@ -155,12 +163,10 @@ final class ProbedSource {
     /// A preview, with its pixels in memory.
     /// - Returns: nil if it is damaged, or another one than the file says.
     func decoded(_ load: PreviewLoad) throws(Failure) -> Picture? {
-        let structure = facts.format.declaration.structure
-        let bytes = try file.structureForDecoding { try? structure.file(of: load.preview, in: $0) }
         // The picture's own messages stay for whoever judges them.
         let decoded = try? VipsLibrary.settingMessagesAside { () -> Picture? in
-            guard let bytes else { return nil }
-            let picture = try Loader.open(bytes, of: file, format: facts.format, shrink: load.shrink).inMemory()
+            let opened = try facts.format.decoder.preview(load, in: file, of: facts.format)
+            guard let picture = try opened?.inMemory() else { return nil }
             return VipsLibrary.takeErrors().isEmpty || facts.format.decoder.leavesMessages ? picture : nil
         }
         let (size, shrink) = (load.preview.size, load.shrink)

@@ -6,6 +6,8 @@ import System
 final class ReceivedFile {
     let opened: OpenFile
     private var beginning: FileBeginning?
+    /// The raw file, once its header was read; nil for other formats.
+    var raw: RawFile?
 
     init(_ file: OpenFile) { opened = file }
 

@@ -1,6 +1,7 @@
 // The sandbox that keeps a worker process, and a hostile picture that has taken it over, away from everything but the
 // worker's own open files.
 import CLinux
+import CRaw
 import Glibc
 import Messages
 import Pipeline
@@ -42,6 +43,10 @@ package struct Sandbox {
 
     /// Loads a module, while this process may open the files of libraries.
     static func load(_ module: CodecModule) {
+        if module == .raw {
+            craw_load()
+            return
+        }
         VipsLibrary.loadModule(module.rawValue)
         // The operations that the module has added are not blocked yet.
         VipsLibrary.blockUntrusted()

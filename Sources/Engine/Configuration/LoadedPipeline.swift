@@ -81,7 +81,7 @@ package struct LoadedPipeline: Sendable {
         let found: String
         switch guessFormat(bytes) {
         case .readable(let format): found = "a picture (\(format.rawValue))"
-        case .recognised(let name), .noPicture(let name): found = name
+        case .recognised(let name), .cameraRaw(let name), .noPicture(let name): found = name
         case .unknown where bytes.contains(0): found = "a binary file"
         case .unknown: return badByte(bytes, file: file)
         }

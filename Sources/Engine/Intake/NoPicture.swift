@@ -55,6 +55,7 @@ func noPicture(in file: OpenFile, at offset: Int, count: Int, allowed: Set<Sourc
     guard let beginning = try? file.bytes(at: offset, count: min(count, 4096)) else { return nil }
     switch guessFormat(beginning) {
     case .readable(let format): return format.isRead(allowed) ? nil : .onRequest(format)
+    case .cameraRaw: return SourceFormat.raw.isRead(allowed) ? nil : .onRequest(.raw)
     case .recognised(let name), .noPicture(let name): return .unread(name)
     case .unknown: return .somethingElse
     }

@@ -56,22 +56,26 @@ package struct OpenedSource: Sendable {
         try check(status.bytes, limits)
         switch guessFormat(try beginning(of: file)) {
         case .readable(let format):
-            guard !format.isOnRequest || limits.allowed.contains(format) else {
-                let remedy =
-                    "it is read only with --allow \(format.rawValue), or if the inbox has 'allow: [\(format.rawValue)]'"
-                throw Failure(.unsupportedFormat, stage: "read", found(format.title) + "; \(remedy)")
-            }
             // The beginning does not tell all of them.
-            if format == .tiff, let name = try cameraRaw(file) {
-                throw Failure(.unsupportedFormat, stage: "read", found(name))
-            }
-            return format
+            if format == .tiff, let name = try cameraRaw(file) { return try allowed(.raw, name, limits) }
+            return try allowed(format, format.title, limits)
+        case .cameraRaw(let name): return try allowed(.raw, name, limits)
         case .recognised(let name): throw Failure(.unsupportedFormat, stage: "read", found(name))
         case .noPicture(let name):
             throw Failure(.notAnImage, stage: "read", "expected a picture, found a file of another kind: \(name)")
         case .unknown:
             throw Failure(.notAnImage, stage: "read", "expected a picture, found a file in no recognized image format")
         }
+    }
+
+    /// The format, if it is read.
+    /// - Parameter name: of the file's kind, for people.
+    private static func allowed(
+        _ format: SourceFormat, _ name: String, _ limits: Limits
+    ) throws(Failure) -> SourceFormat {
+        guard format.isOnRequest, !limits.allowed.contains(format) else { return format }
+        let remedy = "it is read only with --allow \(format.rawValue), or if the inbox has 'allow: [\(format.rawValue)]'"
+        throw Failure(.unsupportedFormat, stage: "read", found(name) + "; \(remedy)")
     }
 
     private static func cameraRaw(_ file: OpenFile) throws(Failure) -> String? {

@@ -97,5 +97,7 @@ extension RenditionMaker {
 
 extension PipelineFile {
     /// The parts of a picture's metadata that plan and renditions need.
-    var wantedMetadata: WantedMetadata { WantedMetadata(words: wantsWords, previews: preview == .allow) }
+    var wantedMetadata: WantedMetadata {
+        WantedMetadata(words: wantsWords, previews: preview == .allow, developsRaw: raw == .develop)
+    }
 }

@@ -63,7 +63,8 @@ struct WorkerReply {
         }
         let said = facts.metadata?.map(\.field) ?? []
         guard Set(said).count == said.count, said.allSatisfy(wanted.fields.contains),
-            facts.previews == (wanted.previews ? facts.previews.showing(facts.size) : [])
+            facts.previews == (wanted.hasPreviews(format) ? facts.previews.showing(facts.size) : []),
+            facts.raw != .preview || !wanted.developsRaw
         else {
             throw WorkerLoss.confused("metadata that was not asked for")
         }

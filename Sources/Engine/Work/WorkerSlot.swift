@@ -196,7 +196,7 @@ final class WorkerSlot {
         let question = WorkerQuestion(.render(message), files: outputs)
         return try ask(question, within: plan.time, growth: memory.growth, members: members) {
             try $0.rendered(
-                count: outputs.count, mayUsePreviews: plan.load.previews.contains { $0 != nil })
+                count: outputs.count, mayUsePreviews: plan.mayUsePreviews)
         }
     }
 

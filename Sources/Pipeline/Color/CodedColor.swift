@@ -23,6 +23,7 @@ package struct CodedColor: Hashable, Sendable, Codable {
     }
 
     package static let standard = CodedColor(.standard, .standard)
+    package static let adobeRGB = CodedColor(.adobeRGB, .power(563.0 / 256))
     package static let displayP3 = CodedColor(.displayP3, .standard)
 
     /// Whether it is sRGB, or close enough to be taken for it.
@@ -74,6 +75,7 @@ package struct Primaries: Hashable, Sendable, Codable {
 
     /// Those of sRGB, which are those of BT.709.
     package static let standard = Primaries((0.64, 0.33), (0.30, 0.60), (0.15, 0.06))
+    package static let adobeRGB = Primaries((0.64, 0.33), (0.21, 0.71), (0.15, 0.06))
     package static let displayP3 = Primaries((0.680, 0.320), (0.265, 0.690), (0.150, 0.060))
     package static let bt2020 = Primaries((0.708, 0.292), (0.170, 0.797), (0.131, 0.046))
 

@@ -22,6 +22,7 @@ package final class PipelineFile: Sendable {
     package let toneMap: ToneMapSettings
     package let tolerance: Tolerance
     package let preview: PreviewUse
+    package let raw: RawUse
     /// The page or frame of the source that is read, from 1; nil for the first page, or all frames.
     package let page: Int?
     /// The limits that are lower than those where the pipeline is used.
@@ -90,6 +91,7 @@ package final class PipelineFile: Sendable {
         toneMap = group.toneMap
         tolerance = group.tolerance
         preview = group.preview
+        raw = group.raw
         page = group.page
         limits = group.limits
         policy = group.policy
@@ -204,6 +206,7 @@ struct PipelineGroup: ParameterGroup {
     let toneMap: ToneMapSettings
     let tolerance: Tolerance
     let preview: PreviewUse
+    let raw: RawUse
     let page: Int?
     let limits: LimitOverrides
     let policy: WarningPolicy
@@ -232,6 +235,10 @@ struct PipelineGroup: ParameterGroup {
         preview = p.optional(
             "preview", .never,
             "allow makes renditions of the preview in a photo's file, if they begin by scaling and are not larger than that; much quicker, but a preview may be older than the photo."
+        )
+        raw = p.optional(
+            "raw", .preview,
+            "For raw files of cameras, if they are allowed: preview uses the finished picture in the file wherever it is large enough; develop always makes one of what the sensor has measured."
         )
         page = p.optional(
             "page", in: 1...100_000,

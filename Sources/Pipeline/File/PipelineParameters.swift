@@ -325,7 +325,7 @@ extension YAMLNode {
     func generalPart(using parameter: String) -> Entry? {
         guard case .mapping(let entries) = content else { return nil }
         return entries.first {
-            ["source", "limits", "policy", "tolerate", "preview"].contains($0.key) && $0.value.uses(parameter)
+            ["source", "limits", "policy", "tolerate", "preview", "raw"].contains($0.key) && $0.value.uses(parameter)
         }
     }
 

@@ -14,7 +14,7 @@ package struct SourceFormat: RawRepresentable, CaseIterable, Codable, Hashable, 
 
 extension SourceFormat {
     /// Every format, in the order in which the documentation and messages name them.
-    package static let allCases: [SourceFormat] = [jpeg, png, webp, gif, tiff, heic, avif, svg, pdf, jxl, jp2]
+    package static let allCases: [SourceFormat] = [jpeg, png, webp, gif, tiff, heic, avif, svg, pdf, raw, jxl, jp2]
 
     package static let alwaysRead = allCases.filter { !$0.isOnRequest }
     package static let onRequest = allCases.filter(\.isOnRequest)
@@ -29,6 +29,9 @@ extension SourceFormat {
 
     /// The message and the advice if pictures of this format cannot be read.
     package var missingDecoder: String {
+        if self == .raw {
+            return "LibRaw, which reads raw files, is not on this system; install the package libraw20 or libraw23"
+        }
         let remedy = declaration.decoderPackage.map { "the package \($0)" } ?? "a libvips that can read it"
         return "libvips on this system cannot read \(rawValue); install \(remedy)"
     }

@@ -44,7 +44,9 @@ package protocol SourceFormatDeclaration: Sendable {
     /// The longest side in pixels that the decoder reads, whatever the limits are.
     static var longestSide: Int { get }
     /// The factors by which the decoder can shrink a still, in rising order.
-    static var shrinkFactors: [Int] { get }
+    static func shrinkFactors(of source: SourceFacts) -> [Int]
+    /// The same for a preview in its files.
+    static var previewShrinkFactors: [Int] { get }
     /// Whether all that was decoded is in memory at one time, with all frames, besides what the decoder holds.
     static var deliversWhole: Bool { get }
     /// Whether the decoder has the whole picture in memory before it delivers the first row.
@@ -77,7 +79,8 @@ extension SourceFormatDeclaration {
     package static var unreadAnimation: String { "\(name.uppercased()) sequences" }
     package static var deliveredFrame: String { "first" }
     package static var longestSide: Int { maximumCoordinate }
-    package static var shrinkFactors: [Int] { [1] }
+    package static func shrinkFactors(of source: SourceFacts) -> [Int] { previewShrinkFactors }
+    package static var previewShrinkFactors: [Int] { [1] }
     package static var deliversWhole: Bool { false }
     package static func isDecodedAsAWhole(_ source: SourceFacts) -> Bool { false }
     package static func isUnpackedAtOnce(_ source: SourceFacts) -> Bool { false }

@@ -13,11 +13,15 @@ package struct EmbeddedPreview: Hashable, Codable, Sendable {
         case bytes(from: Int, count: Int)
         /// An item of a HEIC or an AVIF.
         case item(Int)
+        /// A JPEG in a raw file, which LibRaw finds.
+        case raw
     }
 
     /// Pixels as stored.
     package let size: PixelSize
     package let place: Place
+
+    package init(size: PixelSize, place: Place) { (self.size, self.place) = (size, place) }
 
     /// As many of one file are looked at.
     static let most = 4
@@ -31,6 +35,7 @@ package struct EmbeddedPreview: Hashable, Codable, Sendable {
             switch place {
             case .bytes(let start, let count): start > 0 && (1...Self.mostBytes).contains(count)
             case .item(let number): number >= 0
+            case .raw: true
             }
         return sides.contains(size.width) && sides.contains(size.height) && isPlace
     }
@@ -40,7 +45,7 @@ package struct EmbeddedPreview: Hashable, Codable, Sendable {
         switch place {
         case .bytes(_, let count): count
         // The same file with another item as its primary one.
-        case .item: source.bytes
+        case .item, .raw: source.bytes
         }
     }
 }

@@ -282,7 +282,8 @@ package struct Planner: Sendable {
             scale: decoded.size.width / source.uprightSize.width, shrinks: shrinks, enlargements: enlargements,
             loadsAllFrames: decoded.frames > 1, beginning: beginning,
             previews: renditions.map {
-                pipeline.preview == .allow && shared.isEmpty ? PreviewLoad(source, $0) : nil
+                // Those of raw files are in the facts only if they may be used.
+                (pipeline.preview == .allow || source.format == .raw) && shared.isEmpty ? PreviewLoad(source, $0) : nil
             })
     }
 }

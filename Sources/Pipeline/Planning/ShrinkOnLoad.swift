@@ -25,7 +25,7 @@ enum ShrinkOnLoad {
     /// The factor for a preview, whose last pixels the scaler counts as they are.
     /// - Parameter ratio: how many of its pixels the largest rendition makes one of.
     static func factor(forPreviewOf source: SourceFacts, leaving ratio: Double) -> Int {
-        source.format.declaration.shrinkFactors.last {
+        source.format.declaration.previewShrinkFactors.last {
             ratio / Double($0) >= leftOver($0, hidesFineErrors: false)
         } ?? 1
     }
@@ -38,7 +38,7 @@ enum ShrinkOnLoad {
         guard !source.isAnimated else { return [1] }
         // A drawing has all its pixels at any size.
         let mayCutPixels = isExact && !source.format.isVector
-        return source.format.declaration.shrinkFactors.filter {
+        return source.format.declaration.shrinkFactors(of: source).filter {
             !mayCutPixels || (source.size.width % $0 == 0 && source.size.height % $0 == 0)
         }
     }

@@ -37,6 +37,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
     package var gainMap: GainMapFacts?
     /// The previews in the file that may be used, the smallest first; empty if they were not asked for.
     package var previews: [EmbeddedPreview] = []
+    /// The part of a raw file that is read; nil for other formats.
+    package var raw: RawReading?
     /// When the picture was taken, by its EXIF; `YYYY:MM:DD HH:MM:SS` without a time zone.
     package var captureDate: String?
     /// The words of its metadata; nil if they were not asked for.
@@ -81,7 +83,7 @@ package struct SourceFacts: Hashable, Sendable, Codable {
             && (1...1_000_000).contains(frames) && (0...65_535).contains(droppedBands)
             && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)
             && captureDate.map(isDate) ?? true && color?.isPlausible ?? true
-            && gainMap?.isPlausible ?? true && previews.count <= EmbeddedPreview.most
+            && gainMap?.isPlausible ?? true && (raw != nil) == (format == .raw) && previews.count <= EmbeddedPreview.most
             && previews.allSatisfy(\.isPlausible) && words?.isPlausible ?? true
             && metadata?.allSatisfy(\.isPlausible) ?? true
     }

@@ -1,5 +1,6 @@
 // The decoders of source formats: libvips' operations, and decoders of this program.
 import Pipeline
+import Stages
 import Vips
 
 /// A format with its decoder.
@@ -11,6 +12,12 @@ protocol SourceDecoder: SourceFormatDeclaration {
     /// A picture of 16×16 pixels, in base64.
     static var sample: String { get }
 
+    /// A picture, of which no pixel was read yet, with its metadata. Rows come once, from top to bottom.
+    static func opened(_ file: ReceivedFile, _ opening: Loader.Opening, tolerance: Tolerance) throws -> Image
+    /// A preview in a picture's file, at full size or shrunk.
+    static func preview(_ load: PreviewLoad, in file: ReceivedFile, of format: SourceFormat) throws -> Picture?
+    /// Reads the sample; throws if the decoder is missing.
+    static func readSample(_ bytes: [UInt8]) throws
     /// Options of the operation.
     /// - Parameters:
     ///   - shrink: it delivers one pixel for so many along a side.
@@ -42,6 +49,26 @@ protocol SourceDecoder: SourceFormatDeclaration {
 extension SourceDecoder {
     static var operation: String { "\(name)load_source" }
     static var blockedClass: String? { nil }
+
+    static func opened(_ file: ReceivedFile, _ opening: Loader.Opening, tolerance: Tolerance) throws -> Image {
+        var arguments: [(String, Argument)] = [
+            ("source", .source(try Source(descriptor: file.descriptor))), ("access", "sequential"),
+            ("fail_on", .string(tolerance == .truncated ? "none" : "error")),
+        ]
+        if let page = opening.page, page > 1 { arguments.append(("page", .int(page - 1))) }
+        arguments += options(shrink: opening.shrink, factor: opening.factor, allFrames: opening.allFrames)
+        return try Operation(operation, arguments).image()
+    }
+
+    static func preview(_ load: PreviewLoad, in file: ReceivedFile, of format: SourceFormat) throws -> Picture? {
+        let bytes = try file.structureForDecoding { try? structure.file(of: load.preview, in: $0) }
+        return try bytes.map { try Loader.open($0, of: file, format: format, shrink: load.shrink) }
+    }
+
+    static func readSample(_ bytes: [UInt8]) throws {
+        try Operation(operation, ["source": .source(try Source(bytes: bytes))]).image().evaluated()
+    }
+
     static func options(shrink: Int, factor: Double, allFrames: Bool) -> [(String, Argument)] {
         isVector ? [("scale", .double(factor))] : hasFrames && allFrames ? [("n", -1)] : []
     }

@@ -3,8 +3,10 @@
 /// A guess at the format of a file from its first bytes.
 package enum FormatGuess: Equatable, Sendable {
     case readable(SourceFormat)
-    /// A format of pictures that we do not read; its name is for people, such as "BMP" or "RAW: Canon CR3".
+    /// A format of pictures that we do not read; its name is for people, such as "BMP".
     case recognised(String)
+    /// A raw file; its name is for people, such as "RAW: Canon CR3".
+    case cameraRaw(String)
     /// Something that holds no picture, or is more than one: an HTML page, an archive, a video.
     case noPicture(String)
     case unknown
@@ -24,5 +26,5 @@ private func guessBySignature(_ head: [UInt8]) -> FormatGuess? {
 private func guessTIFF(_ head: [UInt8]) -> FormatGuess? {
     let source = ByteSource(head)
     guard (try? TIFFLayout(of: source)) != nil else { return nil }
-    return CameraRaw.name(of: source).map { .recognised($0) } ?? .readable(.tiff)
+    return CameraRaw.name(of: source).map { .cameraRaw($0) } ?? .readable(.tiff)
 }

@@ -20,7 +20,7 @@ private let pictureFormats = Dictionary(
     uniqueKeysWithValues: SourceFormat.allCases.flatMap { format in format.declaration.brands.map { ($0, format) } })
 
 private let otherKinds: [String: FormatGuess] = [
-    "crx ": .recognised("RAW: Canon CR3"),
+    "crx ": .cameraRaw("RAW: Canon CR3"),
     "jp2 ": .recognised("JPEG 2000"),
     "jpx ": .recognised("JPEG 2000"),
     "jxl ": .recognised("JPEG XL"),

@@ -29,6 +29,8 @@ package struct Signature: Sendable {
         Signature(.recognised(name), marks)
     }
 
+    private static func isRaw(_ name: String, _ marks: Mark...) -> Signature { Signature(.cameraRaw(name), marks) }
+
     private static func isNone(_ name: String, _ marks: Mark...) -> Signature {
         Signature(.noPicture(name), marks)
     }
@@ -84,14 +86,14 @@ package struct Signature: Sendable {
     }
 
     private static let cameraFiles = [
-        knows("RAW: Canon CRW", mark("HEAPCCDR", at: 6)),
-        knows("RAW: Fujifilm RAF", mark("FUJIFILMCCD-RAW")),
-        knows("RAW: Minolta MRW", mark("\0MRM")),
-        knows("RAW: Olympus ORF", mark("IIRO")),
-        knows("RAW: Olympus ORF", mark("IIRS")),
-        knows("RAW: Olympus ORF", mark("MMOR")),
-        knows("RAW: Panasonic RW2", mark("IIU\0")),
-        knows("RAW: Sigma X3F", mark("FOVb")),
+        isRaw("RAW: Canon CRW", mark("HEAPCCDR", at: 6)),
+        isRaw("RAW: Fujifilm RAF", mark("FUJIFILMCCD-RAW")),
+        isRaw("RAW: Minolta MRW", mark("\0MRM")),
+        isRaw("RAW: Olympus ORF", mark("IIRO")),
+        isRaw("RAW: Olympus ORF", mark("IIRS")),
+        isRaw("RAW: Olympus ORF", mark("MMOR")),
+        isRaw("RAW: Panasonic RW2", mark("IIU\0")),
+        isRaw("RAW: Sigma X3F", mark("FOVb")),
     ]
 
     private static let documents = [

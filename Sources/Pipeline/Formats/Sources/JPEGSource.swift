@@ -8,7 +8,7 @@ package enum JPEGSource: SourceFormatDeclaration {
     package static let structure: any FileStructure.Type = JPEGMarkers.self
     /// libjpeg counts a little less far than the format does.
     package static let longestSide = JPEGOutput.longestSide
-    package static let shrinkFactors = [1, 2, 4, 8]
+    package static let previewShrinkFactors = [1, 2, 4, 8]
 
     package static func isDecodedAsAWhole(_ source: SourceFacts) -> Bool { source.isInterlaced }
 

@@ -5,7 +5,7 @@ package protocol VectorSource: SourceFormatDeclaration {}
 extension VectorSource {
     package static var isOnRequest: Bool { true }
     package static var isVector: Bool { true }
-    package static var shrinkFactors: [Int] { [1, 2, 4, 8] }
+    package static var previewShrinkFactors: [Int] { [1, 2, 4, 8] }
 
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
         memory(drawing: delivered)

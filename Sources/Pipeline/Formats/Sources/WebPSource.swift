@@ -5,7 +5,7 @@ package enum WebPSource: SourceFormatDeclaration {
     package static let signatures = [[mark("RIFF"), mark("WEBP", at: 8)]]
     package static let structure: any FileStructure.Type = WebPChunks.self
     package static let hasFrames = true
-    package static let shrinkFactors = [1, 2, 4, 8]
+    package static let previewShrinkFactors = [1, 2, 4, 8]
     package static let deliversWhole = true
 
     package static func isDecodedAsAWhole(_ source: SourceFacts) -> Bool { true }

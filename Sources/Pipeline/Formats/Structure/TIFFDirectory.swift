@@ -48,6 +48,8 @@ extension TIFFDirectory {
 
 /// The tags that are read here.
 enum TIFFTag: Int {
+    /// In the directory of interoperability only.
+    case interoperabilityIndex = 1
     case newSubfileType = 254
     case imageWidth = 256
     case imageLength = 257
@@ -87,6 +89,7 @@ enum TIFFTag: Int {
     case windowsAuthor = 40_093
     case windowsKeywords = 40_094
     case windowsSubject = 40_095
+    case colorSpace = 40_961
     case pixelXDimension = 40_962
     case pixelYDimension = 40_963
     case interoperabilityDirectory = 40_965

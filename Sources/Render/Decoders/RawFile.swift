@@ -1,0 +1,191 @@
+// A raw file of a camera, read by LibRaw: the finished picture in it, and the one that is made of what the sensor has
+// measured.
+import CRaw
+import Glibc
+import Pipeline
+import Stages
+import System
+import Vips
+
+/// A raw file whose header was read. For one thread.
+final class RawFile {
+    let reading: RawReading
+    /// What the sensor has measured, with its margins.
+    let sensorSize: PixelSize
+    /// `YYYY:MM:DD HH:MM:SS`; nil if the camera does not say.
+    let captureDate: String?
+    /// A preview that is smaller than the photo, upright; nil if there is none, or if the photo is a preview.
+    let smallPreview: EmbeddedPreview?
+
+    /// LibRaw reads them as long as `raw` is open.
+    private let bytes: UnsafeMutableBufferPointer<UInt8>
+    private let raw: OpaquePointer
+    /// Pixels of the developed picture, upright.
+    private let size: PixelSize
+    /// The file of the preview, whose metadata a developed picture has too.
+    private let preview: [UInt8]?
+    /// The file says so of its finished pictures.
+    private let isAdobeRGB: Bool
+
+    /// A preview with so much of the photo's width and height is as good as that: a camera leaves out some columns and
+    /// rows at the edges, and LibRaw does not.
+    private static let nearlyAll = 0.95
+    /// LibRaw counts in 16 bits.
+    private static let longestSide = 65_535
+
+    /// - Parameter develops: the finished picture in the file is not used.
+    /// - Throws: `Failure` if the file cannot be read any more, or is none that LibRaw reads.
+    convenience init(_ file: OpenFile, develops: Bool) throws(Failure) {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try file.bytes(at: 0, count: file.status().bytes)
+        } catch {
+            throw Failure(
+                .changedWhileRead, stage: "decode", "the picture cannot be read any more", detail: error.description)
+        }
+        try self.init(bytes, develops: develops)
+    }
+
+    init(_ bytes: [UInt8], develops: Bool) throws(Failure) {
+        var header = CRawHeader()
+        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+        _ = copy.initialize(from: bytes)
+        guard let opened = craw_open(copy.baseAddress, copy.count, &header) else {
+            copy.deallocate()
+            throw Failure(.corrupt, stage: "decode", "LibRaw cannot read this raw file")
+        }
+        (self.bytes, raw) = (copy, opened)
+        size = PixelSize(Int(header.width), Int(header.height))
+        sensorSize = PixelSize(Int(header.sensor_width), Int(header.sensor_height))
+        captureDate = Self.date(header.taken)
+        isAdobeRGB = CameraRaw.isAdobeRGB(ByteSource(bytes))
+        let found = Self.preview(of: opened)
+        preview = found?.bytes
+        let used = develops ? nil : found
+        let isWhole = used.map { [size] in Self.isWhole($0.size, of: size) } ?? false
+        reading = isWhole ? .preview : .development(canBeHalved: header.can_be_halved != 0)
+        smallPreview = isWhole ? nil : used.map { EmbeddedPreview(size: $0.size, place: .raw) }
+        let sides = 1...Self.longestSide
+        guard [size.width, size.height, sensorSize.width, sensorSize.height].allSatisfy(sides.contains) else {
+            throw Failure(.corrupt, stage: "decode", "the raw file says a size that cannot be")
+        }
+    }
+
+    deinit {
+        craw_close(raw)
+        bytes.deallocate()
+    }
+
+    // MARK: - The header
+
+    /// The preview, with its size upright.
+    private static func preview(of raw: OpaquePointer) -> (bytes: [UInt8], size: PixelSize)? {
+        var count = 0
+        guard let found = craw_preview(raw, &count) else { return nil }
+        let bytes = [UInt8](UnsafeBufferPointer(start: found, count: count))
+        // A preview that is unsound is none. The picture's own messages stay for whoever judges them.
+        let opened = VipsLibrary.settingMessagesAside { try? jpeg(bytes, shrink: 1) }
+        guard let opened, opened.bands == 3, opened.interpretation == .srgb else { return nil }
+        let size = PixelSize(opened.width, opened.height)
+        return (bytes, orientation(of: opened) >= 5 ? size.transposed : size)
+    }
+
+    private static func isWhole(_ preview: PixelSize, of size: PixelSize) -> Bool {
+        let (across, down) = (
+            Double(preview.width) / Double(size.width), Double(preview.height) / Double(size.height)
+        )
+        return min(across, down) >= nearlyAll && abs(across / down - 1) <= 1 - nearlyAll
+    }
+
+    private static func orientation(of opened: Image) -> Int { opened.int("orientation") ?? 1 }
+
+    private static func date(_ seconds: Int64) -> String? {
+        var (time, parts) = (time_t(seconds), tm())
+        guard seconds > 0, localtime_r(&time, &parts) != nil else { return nil }
+        func digits(_ number: CInt) -> String { (number < 10 ? "0" : "") + String(number) }
+        let date = "\(parts.tm_year + 1900):\(digits(parts.tm_mon + 1)):\(digits(parts.tm_mday))"
+        let text = "\(date) \(digits(parts.tm_hour)):\(digits(parts.tm_min)):\(digits(parts.tm_sec))"
+        return isDate(text) ? text : nil
+    }
+
+    // MARK: - Pixels
+
+    /// The picture, of which no pixel was read yet. If it is to be developed, it is black, and has the preview's metadata.
+    func opened(shrink: Int) throws -> Image {
+        if reading == .preview, let preview { return try coloredPreview(preview, shrink: shrink) }
+        let black = try Image.black(width: size.width / shrink, height: size.height / shrink, bands: 3)
+            .copy(interpretation: .srgb)
+        guard let preview else { return black }
+        let metadata = try Self.jpeg(preview, shrink: 1)
+        return try black.editingMetadata { editor in
+            if let exif = metadata.blob("exif-data") { editor.set("exif-data", blob: exif) }
+            for field in metadata.fields where field.hasPrefix("exif-ifd") && !field.hasSuffix("Orientation") {
+                if let text = metadata.string(field) { editor.set(field, string: text) }
+            }
+            editor.set("orientation", int: 1)
+        }
+    }
+
+    /// The small preview, as it is stored.
+    func openedPreview(shrink: Int) throws -> Picture? {
+        guard let preview else { return nil }
+        let orientation = Self.orientation(of: try Self.jpeg(preview, shrink: 1))
+        if orientation == 1 { return try Picture(decoded: coloredPreview(preview, shrink: shrink)) }
+        // Turned, a last pixel that stands for less than the others would come first.
+        let upright = try Picture(decoded: coloredPreview(preview, shrink: 1)).inMemory().upright(
+            orientation: orientation)
+        return try upright.with(upright.image.averaged(by: shrink))
+    }
+
+    /// The developed picture in memory.
+    /// - Parameter opened: what `opened` gave.
+    func developed(like opened: Image, isHalved: Bool) throws -> Image? {
+        var picture = CRawPicture()
+        guard craw_develop(raw, isHalved ? 1 : 0, &picture) == 0, let pixels = picture.pixels else {
+            throw Failure(.corrupt, stage: "decode", "LibRaw finds the sensor's data damaged")
+        }
+        let (width, height, bands) = (Int(picture.width), Int(picture.height), Int(picture.bands))
+        // LibRaw leaves out a last column or row of half a pixel, or does not.
+        guard (0...1).contains(width - opened.width), (0...1).contains(height - opened.height) else {
+            throw Failure(
+                .corrupt, stage: "decode",
+                "the raw file's header says \(opened.width)×\(opened.height) pixels, and it has \(width)×\(height)")
+        }
+        return try opened.withPixels { rows in
+            for row in 0..<opened.height {
+                let from = UnsafeRawBufferPointer(start: pixels + row * width * bands, count: opened.width * bands)
+                let to = UnsafeMutableRawBufferPointer(rebasing: rows[(row * opened.width * 3)...].prefix(opened.width * 3))
+                if bands == 3 {
+                    to.copyMemory(from: from)
+                } else {
+                    for place in to.indices { to[place] = from[place / 3] }
+                }
+            }
+            return true
+        }
+    }
+
+    private static func jpeg(_ bytes: [UInt8], shrink: Int) throws -> Image {
+        try Operation(
+            JPEGSource.operation,
+            [("source", .source(try Source(bytes: bytes))), ("fail_on", "error")]
+                + JPEGSource.options(shrink: shrink, factor: 1, allFrames: false)
+        ).image()
+    }
+
+    // MARK: - Colors
+
+    /// The preview with the profile of its colors. Cameras write none into those in Adobe RGB.
+    private func coloredPreview(_ preview: [UInt8], shrink: Int) throws -> Image {
+        let opened = try Self.jpeg(preview, shrink: shrink)
+        guard !opened.has("icc-profile-data"), Self.isAdobeRGB(opened) || isAdobeRGB,
+            let profile = ICCProfile(.adobeRGB)
+        else { return opened }
+        return try opened.editingMetadata { $0.set("icc-profile-data", blob: profile.bytes) }
+    }
+
+    /// By the preview's own EXIF: the color space is "uncalibrated", and the interoperability index that of Adobe RGB.
+    private static func isAdobeRGB(_ opened: Image) -> Bool {
+        opened.string("exif-ifd4-InteroperabilityIndex")?.hasPrefix("R03") == true
+    }
+}

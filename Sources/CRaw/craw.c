@@ -46,7 +46,7 @@ static struct {
     Result *(*make_picture)(LibRaw *, int *);
     Result *(*make_preview)(LibRaw *, int *);
     void (*release)(Result *);
-    void (*set_fault_handler)(LibRaw *, void (*)(void *, const char *, ...), void *);
+    void (*set_fault_handler)(LibRaw *, void (*)(void *, const char *, long), void *);
     void (*set_multiplier)(LibRaw *, int, float);
     void (*set_gamma)(LibRaw *, int, float);
     void (*set_brightness)(LibRaw *, float);
@@ -172,9 +172,10 @@ static void release_result(CRaw *raw)
 }
 
 // LibRaw says so of damaged and missing data, and goes on.
-static void note_fault(void *raw, const char *file, ...)
+static void note_fault(void *raw, const char *file, long place)
 {
     (void)file;
+    (void)place;
     ((CRaw *)raw)->has_fault = 1;
 }
 
@@ -265,6 +266,12 @@ int craw_develop(CRaw *raw, int halves, CRawPicture *picture)
     *picture = (CRawPicture){
         .width = result->width, .height = result->height, .bands = result->colors, .pixels = result->data};
     return 0;
+}
+
+void craw_forget_result(CRaw *raw)
+{
+    release_result(raw);
+    library.recycle(raw->raw);
 }
 
 void craw_close(CRaw *raw)

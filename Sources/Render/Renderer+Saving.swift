@@ -30,7 +30,8 @@ extension Renderer {
         return (
             RenderedSize(
                 size: frames.pictures[0].size, frames: frames.pictures.count, reached: saved.reached, look: saved.look,
-                isOriginal: saved.isOriginal, isOfPreview: starts.ofPreviews.contains(index) || plan.source.raw == .preview),
+                isOriginal: saved.isOriginal,
+                isOfPreview: starts.ofPreviews.contains(index) || plan.source.raw == .preview),
             saved.warnings + lost + (delays == frames.delays ? [] : [rendition.slowedWarning])
                 + (watch.sawTransparency ? [rendition.flattenedWarning] : [])
         )

@@ -62,7 +62,9 @@ import Vips
         #expect(areUnique(formats.compactMap { $0.rootElement }))
         for format in formats {
             #expect(format.fileExtensions.allSatisfy { $0 == $0.lowercased() } && areUnique(format.fileExtensions))
-            #expect(format.previewShrinkFactors.first == 1 && format.previewShrinkFactors == format.previewShrinkFactors.sorted())
+            #expect(
+                format.previewShrinkFactors.first == 1
+                    && format.previewShrinkFactors == format.previewShrinkFactors.sorted())
         }
     }
 }

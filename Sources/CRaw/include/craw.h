@@ -52,6 +52,9 @@ typedef struct {
 /// - Returns 0; another number if there is a fault. The pixels stay until the next call or until it is closed.
 int craw_develop(CRaw *raw, int halves, CRawPicture *picture);
 
+/// Frees what the last call has given, and all that LibRaw holds but for the file itself.
+void craw_forget_result(CRaw *raw);
+
 void craw_close(CRaw *raw);
 
 #endif

@@ -74,7 +74,8 @@ package struct OpenedSource: Sendable {
         _ format: SourceFormat, _ name: String, _ limits: Limits
     ) throws(Failure) -> SourceFormat {
         guard format.isOnRequest, !limits.allowed.contains(format) else { return format }
-        let remedy = "it is read only with --allow \(format.rawValue), or if the inbox has 'allow: [\(format.rawValue)]'"
+        let remedy =
+            "it is read only with --allow \(format.rawValue), or if the inbox has 'allow: [\(format.rawValue)]'"
         throw Failure(.unsupportedFormat, stage: "read", found(name) + "; \(remedy)")
     }
 

@@ -54,6 +54,8 @@ package protocol SourceFormatDeclaration: Sendable {
     /// Whether a decoder of this program delivers all pixels at once, and holds nothing afterwards. Decoders of libvips
     /// hold what they need until the last row was read.
     static func isUnpackedAtOnce(_ source: SourceFacts) -> Bool
+    /// Bytes of the file that are held from its header to the last rendition.
+    static func memory(keeping source: SourceFacts) -> Int
     /// Bytes that the decoder itself holds at most while it works, besides what it has delivered: a bound, measured with
     /// noise, which packs worst.
     /// - Parameters:
@@ -84,4 +86,5 @@ extension SourceFormatDeclaration {
     package static var deliversWhole: Bool { false }
     package static func isDecodedAsAWhole(_ source: SourceFacts) -> Bool { false }
     package static func isUnpackedAtOnce(_ source: SourceFacts) -> Bool { false }
+    package static func memory(keeping source: SourceFacts) -> Int { 0 }
 }

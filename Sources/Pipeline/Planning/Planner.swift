@@ -186,9 +186,11 @@ package struct Planner: Sendable {
             }
         var plan = SourcePlan(
             source: source, load: load, decoded: decoded, shared: shared, renditions: renditions,
-            memory: saturating(
-                saturating(max(cost.memory, looking), load.memory(ofPreviewsIn: source, renditions)),
-                SourcePlan.memory(ofMapIn: source, renditions, after: shared)),
+            memory: [
+                load.memory(ofPreviewsIn: source, renditions),
+                SourcePlan.memory(ofMapIn: source, renditions, after: shared),
+                source.format.declaration.memory(keeping: source),
+            ].reduce(max(cost.memory, looking), saturating),
             keptAssets: cost.keptAssets,
             time: TimeBound(
                 limits,

@@ -83,7 +83,8 @@ package struct SourceFacts: Hashable, Sendable, Codable {
             && (1...1_000_000).contains(frames) && (0...65_535).contains(droppedBands)
             && metadataBytes >= 0 && profileBytes >= 0 && (1...1_000_000).contains(page ?? 1)
             && captureDate.map(isDate) ?? true && color?.isPlausible ?? true
-            && gainMap?.isPlausible ?? true && (raw != nil) == (format == .raw) && previews.count <= EmbeddedPreview.most
+            && gainMap?.isPlausible ?? true && (raw != nil) == (format == .raw)
+            && previews.count <= EmbeddedPreview.most
             && previews.allSatisfy(\.isPlausible) && words?.isPlausible ?? true
             && metadata?.allSatisfy(\.isPlausible) ?? true
     }

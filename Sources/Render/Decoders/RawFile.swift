@@ -17,9 +17,8 @@ final class RawFile {
     /// A preview that is smaller than the photo, upright; nil if there is none, or if the photo is a preview.
     let smallPreview: EmbeddedPreview?
 
-    /// LibRaw reads them as long as `raw` is open.
-    private let bytes: UnsafeMutableBufferPointer<UInt8>
-    private let raw: OpaquePointer
+    /// The file as LibRaw has opened it; nil if all is in the preview.
+    private let raw: OpenedRaw?
     /// Pixels of the developed picture, upright.
     private let size: PixelSize
     /// The file of the preview, whose metadata a developed picture has too.
@@ -48,13 +47,9 @@ final class RawFile {
 
     init(_ bytes: [UInt8], develops: Bool) throws(Failure) {
         var header = CRawHeader()
-        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
-        _ = copy.initialize(from: bytes)
-        guard let opened = craw_open(copy.baseAddress, copy.count, &header) else {
-            copy.deallocate()
+        guard let opened = OpenedRaw(bytes, &header) else {
             throw Failure(.corrupt, stage: "decode", "LibRaw cannot read this raw file")
         }
-        (self.bytes, raw) = (copy, opened)
         size = PixelSize(Int(header.width), Int(header.height))
         sensorSize = PixelSize(Int(header.sensor_width), Int(header.sensor_height))
         captureDate = Self.date(header.taken)
@@ -62,8 +57,10 @@ final class RawFile {
         let found = Self.preview(of: opened)
         preview = found?.bytes
         let used = develops ? nil : found
+        opened.forgetResult()
         let isWhole = used.map { [size] in Self.isWhole($0.size, of: size) } ?? false
         reading = isWhole ? .preview : .development(canBeHalved: header.can_be_halved != 0)
+        raw = isWhole ? nil : opened
         smallPreview = isWhole ? nil : used.map { EmbeddedPreview(size: $0.size, place: .raw) }
         let sides = 1...Self.longestSide
         guard [size.width, size.height, sensorSize.width, sensorSize.height].allSatisfy(sides.contains) else {
@@ -71,18 +68,11 @@ final class RawFile {
         }
     }
 
-    deinit {
-        craw_close(raw)
-        bytes.deallocate()
-    }
-
     // MARK: - The header
 
     /// The preview, with its size upright.
-    private static func preview(of raw: OpaquePointer) -> (bytes: [UInt8], size: PixelSize)? {
-        var count = 0
-        guard let found = craw_preview(raw, &count) else { return nil }
-        let bytes = [UInt8](UnsafeBufferPointer(start: found, count: count))
+    private static func preview(of raw: OpenedRaw) -> (bytes: [UInt8], size: PixelSize)? {
+        guard let bytes = raw.preview() else { return nil }
         // A preview that is unsound is none. The picture's own messages stay for whoever judges them.
         let opened = VipsLibrary.settingMessagesAside { try? jpeg(bytes, shrink: 1) }
         guard let opened, opened.bands == 3, opened.interpretation == .srgb else { return nil }
@@ -140,8 +130,8 @@ final class RawFile {
     /// The developed picture in memory.
     /// - Parameter opened: what `opened` gave.
     func developed(like opened: Image, isHalved: Bool) throws -> Image? {
-        var picture = CRawPicture()
-        guard craw_develop(raw, isHalved ? 1 : 0, &picture) == 0, let pixels = picture.pixels else {
+        defer { raw?.forgetResult() }
+        guard let picture = raw?.developed(isHalved: isHalved), let pixels = picture.pixels else {
             throw Failure(.corrupt, stage: "decode", "LibRaw finds the sensor's data damaged")
         }
         let (width, height, bands) = (Int(picture.width), Int(picture.height), Int(picture.bands))
@@ -154,7 +144,8 @@ final class RawFile {
         return try opened.withPixels { rows in
             for row in 0..<opened.height {
                 let from = UnsafeRawBufferPointer(start: pixels + row * width * bands, count: opened.width * bands)
-                let to = UnsafeMutableRawBufferPointer(rebasing: rows[(row * opened.width * 3)...].prefix(opened.width * 3))
+                let to = UnsafeMutableRawBufferPointer(
+                    rebasing: rows[(row * opened.width * 3)...].prefix(opened.width * 3))
                 if bands == 3 {
                     to.copyMemory(from: from)
                 } else {
@@ -188,4 +179,39 @@ final class RawFile {
     private static func isAdobeRGB(_ opened: Image) -> Bool {
         opened.string("exif-ifd4-InteroperabilityIndex")?.hasPrefix("R03") == true
     }
+}
+
+/// A file that LibRaw has opened, with its bytes, which LibRaw reads when it needs them. For one thread.
+private final class OpenedRaw {
+    private let bytes: UnsafeMutableBufferPointer<UInt8>
+    private let raw: OpaquePointer
+
+    init?(_ file: [UInt8], _ header: inout CRawHeader) {
+        bytes = .allocate(capacity: file.count)
+        _ = bytes.initialize(from: file)
+        guard let raw = craw_open(bytes.baseAddress, bytes.count, &header) else {
+            bytes.deallocate()
+            return nil
+        }
+        self.raw = raw
+    }
+
+    deinit {
+        craw_close(raw)
+        bytes.deallocate()
+    }
+
+    func preview() -> [UInt8]? {
+        var count = 0
+        return craw_preview(raw, &count).map { [UInt8](UnsafeBufferPointer(start: $0, count: count)) }
+    }
+
+    /// - Returns: nil if there is a fault. The pixels stay until the next call.
+    func developed(isHalved: Bool) -> CRawPicture? {
+        var picture = CRawPicture()
+        return craw_develop(raw, isHalved ? 1 : 0, &picture) == 0 ? picture : nil
+    }
+
+    /// Frees what the last call has given, and what LibRaw holds beside it.
+    func forgetResult() { craw_forget_result(raw) }
 }

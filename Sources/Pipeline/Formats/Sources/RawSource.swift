@@ -31,15 +31,15 @@ package enum RawSource: SourceFormatDeclaration {
         if case .development = source.raw { true } else { false }
     }
 
-    /// Reading holds the whole file and its preview. Developing holds two bytes for each place of the sensor, as much again
-    /// while they are unpacked, eight bytes for each pixel while colors are made, and the result twice.
+    /// The file and its preview, or the preview twice; and LibRaw.
+    package static func memory(keeping source: SourceFacts) -> Int { saturating(2 * source.bytes, 12 << 20) }
+
+    /// Developing holds two bytes for each place of the sensor, as much again while they are unpacked, eight bytes for each
+    /// pixel while colors are made, and the result twice. An interlaced preview has all of its coefficients in memory.
     package static func memory(decoding source: SourceFacts, shrink: Int, to delivered: PixelSize) -> Int {
-        let reading = saturating(2 * source.bytes, 4 << 20)
-        guard isDeveloped(source) else {
-            return saturating(reading, source.isInterlaced ? 6 * source.size.area : 0)
-        }
+        guard isDeveloped(source) else { return source.isInterlaced ? 6 * source.size.area : 0 }
         let sensor = source.coded?.size.area ?? source.size.area
-        return [6 * sensor, 16 * delivered.area, 24 << 20].reduce(reading, saturating)
+        return [6 * sensor, 16 * delivered.area].reduce(24 << 20, saturating)
     }
 }
 

@@ -186,17 +186,23 @@ static void copy_text(char to[64], const char from[64])
     to[length] = 0;
 }
 
-CRaw *craw_open(const uint8_t *bytes, size_t count, CRawHeader *header)
+CRaw *craw_open(const uint8_t *bytes, size_t count, CRawHeader *header, int *fault)
 {
+    *fault = CRAW_UNSUPPORTED;
     if (!library.version)
         return NULL;
+    *fault = CRAW_OUT_OF_MEMORY;
     CRaw *raw = calloc(1, sizeof *raw);
     if (!raw)
         return NULL;
     *raw = (CRaw){.raw = library.init(0), .bytes = bytes, .count = count};
     if (raw->raw)
         library.set_fault_handler(raw->raw, note_fault, raw);
-    if (!raw->raw || library.open(raw->raw, bytes, count) != 0 || library.find_sizes(raw->raw) != 0) {
+    if (raw->raw)
+        *fault = library.open(raw->raw, bytes, count);
+    if (*fault == 0)
+        *fault = library.find_sizes(raw->raw);
+    if (*fault != 0) {
         craw_close(raw);
         return NULL;
     }

@@ -32,8 +32,11 @@ typedef struct {
 
 /// Reads the header of a file.
 /// - bytes: must stay until it is closed.
-/// - Returns NULL if LibRaw does not know such a file, or there is a fault.
-CRaw *craw_open(const uint8_t *bytes, size_t count, CRawHeader *header);
+/// - Returns NULL if there is a fault.
+CRaw *craw_open(const uint8_t *bytes, size_t count, CRawHeader *header, int *fault);
+
+/// Faults: LibRaw does not know such files, and it got no memory. Others are of the file.
+enum { CRAW_UNSUPPORTED = -2, CRAW_OUT_OF_MEMORY = -100007 };
 
 /// The largest preview that is a JPEG. One without EXIF has got one that says which way is up.
 /// - Returns NULL if there is none. The bytes stay until the next call or until it is closed.

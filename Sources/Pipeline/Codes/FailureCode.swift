@@ -90,13 +90,14 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     /// supervisor alone, and a worker that reports it has been taken over by a picture.
     package var mayComeFromWorker: Bool {
         switch self {
-        case .empty, .unsupportedColour, .corrupt, .tooManyPixels, .tooLongSide, .tooManyBands, .tooManyFrames,
+        case .empty, .unsupportedFormat, .unsupportedColour, .corrupt, .tooManyPixels, .tooLongSide, .tooManyBands,
+            .tooManyFrames,
             .tooMuchMetadata, .changedWhileRead,
             .noSuchPage, .emptyResult,
             .overlayDoesNotFit,
             .tooLargeForFormat, .unequalSizes, .setMemberFailed, .encodingFailed, .internal:
             true
-        case .notAnImage, .unsupportedFormat, .truncated, .tooManyScans, .tooManyMembers, .tooManyBytes,
+        case .notAnImage, .truncated, .tooManyScans, .tooManyMembers, .tooManyBytes,
             .tooMuchMemory, .notFound, .isADirectory, .notARegularFile,
             .permissionDenied, .changedSincePlan, .timedOut, .workerCrashed, .outOfMemory, .outputRejected, .nameTaken,
             .nameInvalid, .outputTooLarge, .targetNotReached, .refusedByPolicy, .requirementNotMet, .badParameters,

@@ -58,8 +58,9 @@ extension [EmbeddedPreview] {
             guard preview.isPlausible, preview.size.area <= size.area / 2 else { return false }
             let height = Double(preview.size.width) * Double(size.height) / Double(size.width)
             let difference = abs(Double(preview.size.height) - height)
-            // Some programs round sides to even numbers.
-            return difference < Swift.max(1.5, 0.005 * height) && difference < 0.03 * height
+            // Some programs round sides to even numbers. Cameras leave out columns and rows at the edges that LibRaw has.
+            let tolerance = preview.place == .raw ? 0.015 : 0.005
+            return difference < Swift.max(1.5, tolerance * height) && difference < 0.03 * height
         }
         return Array(alike.sorted { $0.size.area < $1.size.area }.suffix(EmbeddedPreview.most))
     }

@@ -47,9 +47,7 @@ final class RawFile {
 
     init(_ bytes: [UInt8], develops: Bool) throws(Failure) {
         var header = CRawHeader()
-        guard let opened = OpenedRaw(bytes, &header) else {
-            throw Failure(.corrupt, stage: "decode", "LibRaw cannot read this raw file")
-        }
+        let opened = try OpenedRaw(bytes, &header)
         size = PixelSize(Int(header.width), Int(header.height))
         sensorSize = PixelSize(Int(header.sensor_width), Int(header.sensor_height))
         captureDate = Self.date(header.taken)
@@ -131,8 +129,8 @@ final class RawFile {
     /// - Parameter opened: what `opened` gave.
     func developed(like opened: Image, isHalved: Bool) throws -> Image? {
         defer { raw?.forgetResult() }
-        guard let picture = raw?.developed(isHalved: isHalved), let pixels = picture.pixels else {
-            throw Failure(.corrupt, stage: "decode", "LibRaw finds the sensor's data damaged")
+        guard let picture = try raw?.developed(isHalved: isHalved), let pixels = picture.pixels else {
+            throw MismatchedPlan(stage: "decode")
         }
         let (width, height, bands) = (Int(picture.width), Int(picture.height), Int(picture.bands))
         // LibRaw leaves out a last column or row of half a pixel, or does not.
@@ -186,12 +184,13 @@ private final class OpenedRaw {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
     private let raw: OpaquePointer
 
-    init?(_ file: [UInt8], _ header: inout CRawHeader) {
+    init(_ file: [UInt8], _ header: inout CRawHeader) throws(Failure) {
         bytes = .allocate(capacity: file.count)
         _ = bytes.initialize(from: file)
-        guard let raw = craw_open(bytes.baseAddress, bytes.count, &header) else {
+        var fault: CInt = 0
+        guard let raw = craw_open(bytes.baseAddress, bytes.count, &header, &fault) else {
             bytes.deallocate()
-            return nil
+            throw Self.failure(fault, "LibRaw cannot read the file's header")
         }
         self.raw = raw
     }
@@ -206,10 +205,23 @@ private final class OpenedRaw {
         return craw_preview(raw, &count).map { [UInt8](UnsafeBufferPointer(start: $0, count: count)) }
     }
 
-    /// - Returns: nil if there is a fault. The pixels stay until the next call.
-    func developed(isHalved: Bool) -> CRawPicture? {
+    /// The pixels stay until the next call.
+    func developed(isHalved: Bool) throws(Failure) -> CRawPicture {
         var picture = CRawPicture()
-        return craw_develop(raw, isHalved ? 1 : 0, &picture) == 0 ? picture : nil
+        let fault = craw_develop(raw, isHalved ? 1 : 0, &picture)
+        guard fault == 0 else { throw Self.failure(fault, "LibRaw finds what the sensor has measured damaged") }
+        return picture
+    }
+
+    private static func failure(_ fault: CInt, _ message: String) -> Failure {
+        if fault == CRAW_OUT_OF_MEMORY {
+            return Failure(.outOfMemory, stage: "decode", "there is no memory for the raw file")
+        }
+        guard fault == CRAW_UNSUPPORTED else { return Failure(.corrupt, stage: "decode", message) }
+        let version = craw_load()
+        let name = "\(version >> 16).\(version >> 8 & 0xFF).\(version & 0xFF)"
+        return Failure(
+            .unsupportedFormat, stage: "decode", "LibRaw \(name) does not know raw files of this camera or kind")
     }
 
     /// Frees what the last call has given, and what LibRaw holds beside it.

@@ -6,6 +6,10 @@ extension RawSource: SourceDecoder {
     static let operation = JPEGSource.operation
 
     static func opened(_ file: ReceivedFile, _ opening: Loader.Opening, tolerance: Tolerance) throws -> Image {
+        // LibRaw would make black of what is not there.
+        guard try file.structureForDecoding({ completeness(of: .raw, in: $0) }) != .incomplete else {
+            throw Failure(.corrupt, stage: "decode", "the file ends before the picture does")
+        }
         let raw = try file.raw ?? RawFile(file.opened, develops: opening.developsRaw)
         file.raw = raw
         return try raw.opened(shrink: opening.shrink)

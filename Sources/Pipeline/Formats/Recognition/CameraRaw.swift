@@ -18,6 +18,7 @@ package enum CameraRaw {
         }
         if source.read(8, 3) == Array("CR".utf8) + [2] { return "RAW: Canon CR2" }
         if source.read(8, 4) == Array("IIII".utf8) { return "RAW: Phase One IIQ" }
+        if source.read(8, 4) == [0xBA, 0xB0, 0xAC, 0xBB] { return "RAW: Canon TIF" }
         guard let first = try? TIFFDirectory(at: start, in: source, layout) else { return nil }
         if first.fields[.digitalNegativeVersion] != nil { return "RAW: DNG" }
         // A first page that is a smaller version of another picture, which is in a directory below it.
@@ -73,7 +74,7 @@ package enum CameraRaw {
 
     private static func exif(of file: ByteSource) -> (ByteSource, TIFFDirectory)? {
         let start = file.read(0, min(file.count, 1 << 18))
-        // Canon's CR3 has a TIFF of its own for it, Olympus another number in the third byte.
+        // Canon's CR3 has a TIFF of its own for it.
         if let place = start.firstRange(of: Array("CMT2".utf8)) {
             let source = ByteSource(Array(start[place.upperBound...]))
             guard let layout = try? TIFFLayout(of: source), let first = try? layout.firstDirectory(in: source),
@@ -81,8 +82,7 @@ package enum CameraRaw {
             else { return nil }
             return (source, directory)
         }
-        let isOlympus = ["IIRO", "IIRS"].contains { start.starts(with: Array($0.utf8)) }
-        let source = isOlympus ? ByteSource([0x49, 0x49, 0x2A, 0] + start.dropFirst(4)) : file
+        let source = RawStructure.asTIFF(file)
         guard let layout = try? TIFFLayout(of: source), let place = try? layout.firstDirectory(in: source),
             let first = try? TIFFDirectory(at: place, in: source, layout),
             let exif = first.number(.exifDirectory, in: source),

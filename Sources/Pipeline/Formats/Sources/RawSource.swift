@@ -9,6 +9,7 @@ package enum RawSource: SourceFormatDeclaration {
         "orf", "pef", "raf", "raw", "rw2", "rwl", "sr2", "srf", "srw", "x3f",
     ]
     package static let canHaveAlpha = false
+    package static let structure: any FileStructure.Type = RawStructure.self
     package static let isOnRequest = true
     package static let module: CodecModule? = .raw
 

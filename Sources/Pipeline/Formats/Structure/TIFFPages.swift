@@ -80,7 +80,10 @@ enum TIFFPages: FileStructure {
     }
 
     /// Looks whether all directories, their values and the pixels they list lie inside the file.
-    static func walk(_ source: ByteSource) throws(StructureError) {
+    static func walk(_ source: ByteSource) throws(StructureError) { try walk(source, needsPixels: true) }
+
+    /// - Parameter needsPixels: the first directory is of a page, not of what belongs to all.
+    static func walk(_ source: ByteSource, needsPixels: Bool) throws(StructureError) {
         let layout = try TIFFLayout(of: source)
         var pending = [try layout.firstDirectory(in: source)]
         guard pending != [0] else { throw .endsEarly }
@@ -92,7 +95,7 @@ enum TIFFPages: FileStructure {
             let directory = try TIFFDirectory(at: offset, in: source, layout)
             guard directory.hasAllValues else { throw .endsEarly }
             let isFirst = directoriesLeft == mostDirectories
-            guard directory.pixelPlaces != nil || !isFirst else { throw .malformed }
+            guard directory.pixelPlaces != nil || !isFirst || !needsPixels else { throw .malformed }
             bytesLeft -= directory.listedBytes
             directoriesLeft -= 1
             guard bytesLeft >= 0, directoriesLeft >= 0 else { throw .malformed }

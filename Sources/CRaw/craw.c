@@ -47,18 +47,16 @@ static struct {
     Result *(*make_preview)(LibRaw *, int *);
     void (*release)(Result *);
     void (*set_fault_handler)(LibRaw *, void (*)(void *, const char *, long), void *);
-    void (*set_multiplier)(LibRaw *, int, float);
     void (*set_gamma)(LibRaw *, int, float);
     void (*set_brightness)(LibRaw *, float);
     void (*set_highlight)(LibRaw *, int);
     void (*set_color)(LibRaw *, int);
     void (*set_depth)(LibRaw *, int);
     int (*width)(LibRaw *), (*height)(LibRaw *), (*sensor_width)(LibRaw *), (*sensor_height)(LibRaw *);
-    float (*multiplier)(LibRaw *, int);
     const Camera *(*camera)(LibRaw *);
     const Circumstances *(*circumstances)(LibRaw *);
-    // Where `half_size` is in the structure.
-    size_t half_size;
+    // Where fields are in the structure.
+    size_t half_size, use_camera_wb;
 } library;
 
 static void *opened(void)
@@ -75,28 +73,31 @@ static void *opened(void)
     return NULL;
 }
 
-// No function sets `half_size`. In all versions it is between two fields that have one: `bright` is eight bytes
-// before, `highlight` eight bytes behind.
-static size_t place_of_half_size(void)
+// No function sets `half_size` and `use_camera_wb`. In all versions they are beside two fields that have one, in numbers of
+// four bytes: `bright`, `threshold`, `half_size`, `four_color_rgb`, `highlight`, `use_auto_wb`, `use_camera_wb`.
+static int find_fields(void)
 {
     enum { ENOUGH = 1 << 16 };
     static const float bright = 0x1.234568p-1f;
     static const int highlight = 0x5a3c7e1d;
     LibRaw *raw = library.init(0);
     if (!raw)
-        return 0;
+        return -1;
     library.set_brightness(raw, bright);
     library.set_highlight(raw, highlight);
-    size_t found = 0;
     const uint8_t *bytes = raw;
     // The structure is larger than that in all versions.
-    for (size_t at = 0; at < ENOUGH && !found; at += 4) {
-        if (memcmp(bytes + at, &bright, 4) == 0 && memcmp(bytes + at + 16, &highlight, 4) == 0)
-            found = at + 8;
+    for (size_t at = 0; at < ENOUGH && !library.half_size; at += 4) {
+        if (memcmp(bytes + at, &bright, 4) == 0 && memcmp(bytes + at + 16, &highlight, 4) == 0) {
+            library.half_size = at + 8;
+            library.use_camera_wb = at + 24;
+        }
     }
     library.close(raw);
-    return found;
+    return library.half_size ? 0 : -1;
 }
+
+static void set_field(LibRaw *raw, size_t place, int value) { memcpy((uint8_t *)raw + place, &value, sizeof value); }
 
 static int find(void *handle)
 {
@@ -116,7 +117,6 @@ static int find(void *handle)
         {"libraw_dcraw_make_mem_thumb", &library.make_preview},
         {"libraw_dcraw_clear_mem", &library.release},
         {"libraw_set_dataerror_handler", &library.set_fault_handler},
-        {"libraw_set_user_mul", &library.set_multiplier},
         {"libraw_set_gamma", &library.set_gamma},
         {"libraw_set_bright", &library.set_brightness},
         {"libraw_set_highlight", &library.set_highlight},
@@ -126,7 +126,6 @@ static int find(void *handle)
         {"libraw_get_iheight", &library.height},
         {"libraw_get_raw_width", &library.sensor_width},
         {"libraw_get_raw_height", &library.sensor_height},
-        {"libraw_get_cam_mul", &library.multiplier},
         {"libraw_get_iparams", &library.camera},
         {"libraw_get_imgother", &library.circumstances},
     };
@@ -149,10 +148,8 @@ int craw_load(void)
     int (*version)(void) = NULL;
     if (handle)
         *(void **)&version = dlsym(handle, "libraw_versionNumber");
-    if (!version || version() < OLDEST_VERSION || find(handle) != 0)
-        return 0;
-    library.version = version();
-    library.half_size = place_of_half_size();
+    if (version && version() >= OLDEST_VERSION && find(handle) == 0 && find_fields() == 0)
+        library.version = version();
     return library.version;
 }
 
@@ -212,7 +209,7 @@ CRaw *craw_open(const uint8_t *bytes, size_t count, CRawHeader *header, int *fau
         .height = library.height(raw->raw),
         .sensor_width = library.sensor_width(raw->raw),
         .sensor_height = library.sensor_height(raw->raw),
-        .can_be_halved = library.half_size != 0 && camera->filters != 0,
+        .can_be_halved = camera->filters != 0,
         .taken = library.circumstances(raw->raw)->time,
     };
     copy_text(header->make, camera->make);
@@ -238,9 +235,8 @@ int craw_develop(CRaw *raw, int halves, CRawPicture *picture)
     release_result(raw);
     // Its sizes are found only once.
     library.recycle(raw->raw);
-    int half = halves && library.half_size;
-    if (library.half_size)
-        memcpy((uint8_t *)raw->raw + library.half_size, &half, sizeof half);
+    set_field(raw->raw, library.half_size, halves);
+    set_field(raw->raw, library.use_camera_wb, 1);
     int fault = library.open(raw->raw, raw->bytes, raw->count);
     if (fault != 0)
         return fault;
@@ -253,11 +249,6 @@ int craw_develop(CRaw *raw, int halves, CRawPicture *picture)
     fault = library.unpack(raw->raw);
     if (fault != 0 || raw->has_fault)
         return fault ? fault : -1;
-    // Some are known after unpacking only. Without them it is daylight.
-    if (library.multiplier(raw->raw, 0) > 0 && library.multiplier(raw->raw, 2) > 0) {
-        for (int i = 0; i < 4; i++)
-            library.set_multiplier(raw->raw, i, library.multiplier(raw->raw, i));
-    }
     fault = library.process(raw->raw);
     if (fault != 0)
         return fault;

@@ -51,6 +51,43 @@ import Testing
         #expect(try fixture.list(fixture.done) == ["a.jpg.yaml", "a~2.jpg", "a~2.jpg.yaml"])
     }
 
+    @Test func `the copy of a picture that stays in the inbox has its sidecar in failed/, and both go by a retry`()
+        throws
+    {
+        try drop()
+        let job = try fixture.claimed("sub/a.jpg", keeps: true)
+        #expect(try spool.deadLetter(job, note: fixture.note(job)) == BytePath("sub/a.jpg"))
+        #expect(try fixture.list(fixture.failed) == ["sub", "sub/a.jpg", "sub/a.jpg.error.json", "sub/a.jpg.yaml"])
+        #expect(try folder.text("\(fixture.failed)/sub/a.jpg.yaml") == "side: 1")
+        // Put right where it is.
+        try folder.write("side: 3", to: "in/sub/a.jpg.yaml")
+        let observed = try #require(try Directory(BytePath(folder.path("in/sub"))).status(BytePath("a.jpg"))?.version)
+        let kept = KeptOriginal(observed: observed, recipe: "", code: .badParameters)
+        try spool.failed.giveBack(BytePath("sub/a.jpg"), kept: [BytePath("sub/a.jpg"): kept])
+        #expect(try fixture.list(fixture.failed) == ["sub"])
+        #expect(try folder.text("in/sub/a.jpg.yaml") == "side: 3")
+    }
+
+    /// The inbox kept its originals, and does not any more: both times the picture has failed.
+    @Test(arguments: ["side: 1", "side: 2"])
+    func `a copy and its original that are given back never lose their sidecar`(changed: String) throws {
+        try drop("a.jpg")
+        let job = try fixture.claimed("a.jpg", keeps: true)
+        _ = try spool.deadLetter(job, note: fixture.note(job))
+        try folder.write(changed, to: "in/a.jpg.yaml")
+        let again = try fixture.claimed("a.jpg")
+        #expect(try spool.deadLetter(again, note: fixture.note(again)) == BytePath("a~2.jpg"))
+        try spool.failed.giveBack(BytePath("a.jpg"))
+        #expect(try fixture.list("in") == ["a.jpg", "a.jpg.yaml"] && folder.text("in/a.jpg.yaml") == "side: 1")
+        guard changed == "side: 1" else {
+            #expect(throws: SystemError.self) { try spool.failed.giveBack(BytePath("a~2.jpg")) }
+            #expect(try fixture.list(fixture.failed) == ["a~2.jpg", "a~2.jpg.error.json", "a~2.jpg.yaml"])
+            return
+        }
+        try spool.failed.giveBack(BytePath("a~2.jpg"))
+        #expect(try fixture.list(fixture.failed) == [])
+    }
+
     @Test func `it goes to failed/ with its picture, and comes back with it`() throws {
         try drop()
         let job = try fixture.claimed("sub/a.jpg")

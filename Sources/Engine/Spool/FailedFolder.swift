@@ -201,6 +201,7 @@ package struct FailedFolder: Sendable {
         if try isCopy(status, at: source, of: path, kept) {
             try forget(path)
             try above.removeTree(name)
+            if let sidecar = Sidecar.path(of: name), try above.status(sidecar) != nil { try above.remove(sidecar) }
         } else {
             // Whoever watches sees the picture with its sidecar.
             if let sidecar = Sidecar.path(of: name), let back = Sidecar.path(of: path),
@@ -273,14 +274,27 @@ package struct FailedFolder: Sendable {
             let (copies, originals) = (try Directory(folder), try Directory(inbox))
             guard failed.kind == .directory else {
                 guard failed.stamp == original.stamp else { return false }
+                // The sidecar of one that is kept may have been put right in the inbox.
                 if isKnown { return true }
-                return try Self.hasSameBytes(source, in: copies, path, in: originals)
+                guard try Self.hasSameBytes(source, in: copies, path, in: originals) else { return false }
+                return try Self.hasNoOtherSidecar(source, in: copies, path, in: originals)
             }
             return try isInInbox(copies.folder(source), path, isKnown: isKnown)
         } catch {
             if error.isAbsence { return false }
             throw error
         }
+    }
+
+    /// Whether a failed picture's sidecar, if it has one, is that of the picture in the inbox too.
+    private static func hasNoOtherSidecar(
+        _ source: BytePath, in copies: Directory, _ path: BytePath, in originals: Directory
+    ) throws(SystemError) -> Bool {
+        guard let sidecar = Sidecar.path(of: source),
+            try copies.folder(sidecar.directory).status(sidecar.lastComponent) != nil
+        else { return true }
+        guard let original = Sidecar.path(of: path) else { return false }
+        return try hasSameBytes(sidecar, in: copies, original, in: originals)
     }
 
     /// Whether every file of a set is in the inbox too. A copy's folders have the time at which they were copied, its

@@ -248,7 +248,7 @@ extension Spool {
     private func putBack(_ job: Job, from mine: Directory, to folder: Directory) throws(SystemError) {
         let name = try VersionedName(wish: job.path.lastComponent, calls: calls).move(
             Self.source, from: mine, to: folder)
-        try moveSidecar(from: mine, to: folder, beside: name)
+        try move(Self.sidecar, from: mine, to: folder, beside: name)
         try discard(job.id)
     }
 

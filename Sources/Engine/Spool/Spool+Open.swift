@@ -47,7 +47,7 @@ extension Spool {
     private func find(
         _ rule: SidecarRule, _ source: inout SourceFile, of job: Job, in folder: Directory
     ) throws {
-        let name = job.keepsOriginal ? Self.sidecarCopy : Self.sidecar
+        let name = Self.sidecar(of: job)
         source.sidecar = .below(folder, name)
         source.depth = job.path.directory.depth
         do throws(SystemError) {

@@ -28,7 +28,7 @@ extension Spool {
             if job.originals == .delete, mayDelete {
                 try folder.remove(Self.sidecar)
             } else {
-                try moveLeftSidecar(of: job, from: folder, below: folders.open(.done))
+                try moveLeft(of: job, from: folder, below: folders.open(.done))
             }
             try discard(job.id, in: folder, of: work)
             return synced
@@ -198,7 +198,7 @@ extension Spool {
         guard try work.status(job.id.path) != nil else { return nil }
         let folder = try work.folder(job.id.path)
         guard let source = try folder.status(Self.source) else {
-            try moveLeftSidecar(of: job, from: folder, below: root)
+            try moveLeft(Self.sidecar(of: job), of: job, from: folder, below: root)
             try discard(job.id, in: folder, of: work)
             return nil
         }
@@ -218,13 +218,14 @@ extension Spool {
             if syncs && next.isNew { try folder.sync() }
             (folder, path) = (next.folder, path.appending(next.name))
         }
-        let hasSidecar = try from.status(Self.sidecar) != nil
+        let sidecar = Self.sidecar(of: job)
+        let hasSidecar = try from.status(sidecar) != nil
         let wish = VersionedName(wish: job.path.lastComponent, calls: calls) { name in
             companions(name) + [hasSidecar ? Sidecar.path(of: name) : nil].compactMap(\.self)
         }
         let name = try wish.move(Self.source, from: from, to: folder)
         try FaultPoint.pass(.betweenSourceAndSidecar)
-        try moveSidecar(from: from, to: folder, beside: name)
+        try move(sidecar, from: from, to: folder, beside: name)
         if syncs { try folder.sync() }
         try discard(job.id, in: from, of: folders(of: job.id).open(.work))
         return (folder, path.appending(name))

@@ -9,6 +9,12 @@ extension Spool {
     /// A copy of one that stays in the inbox.
     static let sidecarCopy = BytePath("sidecar-copy")
 
+    /// The one that goes where the source in the job's folder goes, which may be a copy itself.
+    static func sidecar(of job: Job) -> BytePath { job.keepsOriginal ? sidecarCopy : sidecar }
+
+    /// Bytes of one that is copied. A sidecar that is read is much smaller.
+    private static let largestCopy = 16 << 20
+
     /// Brings a source's sidecar into the job's folder, if there is one. It is moved before its source, so that a crash
     /// leaves both in the inbox, or the sidecar where the next claim of the source finds it.
     /// - Parameter settle: how long it must not have changed.
@@ -31,7 +37,8 @@ extension Spool {
         }
         if job.keepsOriginal {
             let original = try folder.opening(name)
-            guard found.bytes > Sidecar.largest else { return try mine.copying(original, as: Self.sidecarCopy) }
+            // If the source fails, it goes to `failed/` with the copy.
+            guard found.bytes > Self.largestCopy else { return try mine.copying(original, as: Self.sidecarCopy) }
             // It is refused by its size alone.
             let copy = try mine.making(Self.sidecarCopy)
             guard ftruncate(copy.descriptor, off_t(found.bytes)) == 0 else {
@@ -50,14 +57,17 @@ extension Spool {
     }
 
     /// Moves what an earlier attempt has left of a source that has its place below a folder already.
-    func moveLeftSidecar(of job: Job, from mine: Directory, below root: Directory) throws(SystemError) {
-        guard try mine.status(Self.sidecar) != nil else { return }
+    /// - Parameter own: its name in the job's folder.
+    func moveLeft(
+        _ own: BytePath = Spool.sidecar, of job: Job, from mine: Directory, below root: Directory
+    ) throws(SystemError) {
+        guard try mine.status(own) != nil else { return }
         var folder = root
         for name in job.path.components.dropLast() {
             folder = try VersionedName.folder(BytePath(name), in: folder).folder
         }
         let picture = try placed(job, in: folder).last ?? job.path.lastComponent
-        try moveSidecar(from: mine, to: folder, beside: picture)
+        try move(own, from: mine, to: folder, beside: picture)
         try folder.sync()
     }
 
@@ -69,16 +79,20 @@ extension Spool {
         if isDone, job.originals == .delete {
             try mine.remove(Self.sidecar)
         } else {
-            try moveLeftSidecar(of: job, from: mine, below: folders.open(isDone ? .done : .failed))
+            try moveLeft(
+                isDone ? Self.sidecar : Self.sidecar(of: job), of: job, from: mine,
+                below: folders.open(isDone ? .done : .failed))
         }
     }
 
     /// Moves a sidecar beside its source, or to a version of that name if it is taken.
-    func moveSidecar(from mine: Directory, to folder: Directory, beside source: BytePath) throws(SystemError) {
-        guard try mine.status(Self.sidecar) != nil else { return }
+    func move(
+        _ own: BytePath, from mine: Directory, to folder: Directory, beside source: BytePath
+    ) throws(SystemError) {
+        guard try mine.status(own) != nil else { return }
         // A version of a name can be too long to have one.
         let name = Sidecar.path(of: source) ?? BytePath("sidecar-\(DurableFile.newToken).yaml")
-        _ = try VersionedName(wish: name, calls: calls).move(Self.sidecar, from: mine, to: folder)
+        _ = try VersionedName(wish: name, calls: calls).move(own, from: mine, to: folder)
     }
 
     /// Gives back the sidecar of a source that was not taken after all: to the inbox, or, if that has another one by

@@ -186,7 +186,7 @@ static void copy_text(char to[64], const char from[64])
 CRaw *craw_open(const uint8_t *bytes, size_t count, CRawHeader *header, int *fault)
 {
     *fault = CRAW_UNSUPPORTED;
-    if (!library.version)
+    if (!craw_load())
         return NULL;
     *fault = CRAW_OUT_OF_MEMORY;
     CRaw *raw = calloc(1, sizeof *raw);

@@ -63,6 +63,8 @@ import Vips
         }
         let squares = (0..<30 + seed).flatMap { y in (0..<40).map { x in (x: 8 * x, y: 8 * y, color: noise(x, y)) } }
         switch format {
+        case .raw:
+            return CameraDNG(width: 320, height: 8 * (30 + seed)).file { x, y in noise(x / 8, y / 8) }
         case .svg:
             let rectangles = squares.map {
                 "<rect x='\($0.x)' y='\($0.y)' width='8' height='8' fill='rgb(\($0.color.map(String.init).joined(separator: ",")))'/>"

@@ -27,6 +27,17 @@ package enum CameraJPEG {
         return [0xFF, 0xD8, 0xFF, code, UInt8(length >> 8), UInt8(length & 0xFF)] + content + picture.dropFirst(2)
     }
 
+    /// A JPEG without its segments of applications, EXIF among them.
+    package static func bare(_ picture: [UInt8]) -> [UInt8] {
+        var (place, kept) = (2, Array(picture[..<2]))
+        while picture[place + 1] != 0xDA {
+            let end = place + 2 + (Int(picture[place + 2]) << 8 | Int(picture[place + 3]))
+            if !(0xE0...0xEF).contains(picture[place + 1]) { kept += picture[place..<end] }
+            place = end
+        }
+        return kept + picture[place...]
+    }
+
     private static func field(_ tag: Int, type: Int, _ value: Int) -> [UInt8] {
         little(tag, 2) + little(type, 2) + little(1, 4) + little(value, 4)
     }

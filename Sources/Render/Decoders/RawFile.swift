@@ -10,7 +10,7 @@ import Vips
 /// A raw file whose header was read. For one thread.
 final class RawFile {
     let reading: RawReading
-    /// What the sensor has measured, with its margins.
+    /// The size of the sensor, with its margins.
     let sensorSize: PixelSize
     /// `YYYY:MM:DD HH:MM:SS`; nil if the camera does not say.
     let captureDate: String?
@@ -21,8 +21,8 @@ final class RawFile {
     private let raw: OpenedRaw?
     /// Pixels of the developed picture, upright.
     private let size: PixelSize
-    /// The file of the preview, whose metadata a developed picture has too.
-    private let preview: [UInt8]?
+    /// A developed picture has its metadata too.
+    private let preview: Preview?
     /// The file says so of its finished pictures.
     private let isAdobeRGB: Bool
 
@@ -52,14 +52,14 @@ final class RawFile {
         sensorSize = PixelSize(Int(header.sensor_width), Int(header.sensor_height))
         captureDate = Self.date(header.taken)
         isAdobeRGB = CameraRaw.isAdobeRGB(ByteSource(bytes))
-        let found = Self.preview(of: opened)
-        preview = found?.bytes
+        let found = Self.preview(of: opened, in: ByteSource(bytes))
+        preview = found
         let used = develops ? nil : found
         opened.forgetResult()
-        let isWhole = used.map { [size] in Self.isWhole($0.size, of: size) } ?? false
+        let isWhole = used.map { [size] in Self.isWhole($0.uprightSize, of: size) } ?? false
         reading = isWhole ? .preview : .development(canBeHalved: header.can_be_halved != 0)
         raw = isWhole ? nil : opened
-        smallPreview = isWhole ? nil : used.map { EmbeddedPreview(size: $0.size, place: .raw) }
+        smallPreview = isWhole ? nil : used.map { EmbeddedPreview(size: $0.uprightSize, place: .raw) }
         let sides = 1...Self.longestSide
         guard [size.width, size.height, sensorSize.width, sensorSize.height].allSatisfy(sides.contains) else {
             throw Failure(.corrupt, stage: "decode", "the raw file says a size that cannot be")
@@ -68,14 +68,27 @@ final class RawFile {
 
     // MARK: - The header
 
-    /// The preview, with its size upright.
-    private static func preview(of raw: OpenedRaw) -> (bytes: [UInt8], size: PixelSize)? {
+    /// A finished picture in the file.
+    private struct Preview {
+        /// A JPEG.
+        let file: [UInt8]
+        /// EXIF's number: its own, else that of the raw file.
+        let orientation: Int
+        /// Pixels as stored.
+        let size: PixelSize
+
+        var uprightSize: PixelSize { orientation >= 5 ? size.transposed : size }
+    }
+
+    private static func preview(of raw: OpenedRaw, in file: ByteSource) -> Preview? {
         guard let bytes = raw.preview() else { return nil }
         // A preview that is unsound is none. The picture's own messages stay for whoever judges them.
         let opened = VipsLibrary.settingMessagesAside { try? jpeg(bytes, shrink: 1) }
         guard let opened, opened.bands == 3, opened.interpretation == .srgb else { return nil }
-        let size = PixelSize(opened.width, opened.height)
-        return (bytes, orientation(of: opened) >= 5 ? size.transposed : size)
+        let own = opened.has("exif-ifd0-Orientation") ? opened.int("orientation") : nil
+        return Preview(
+            file: bytes, orientation: own ?? CameraRaw.orientation(of: file),
+            size: PixelSize(opened.width, opened.height))
     }
 
     private static func isWhole(_ preview: PixelSize, of size: PixelSize) -> Bool {
@@ -84,8 +97,6 @@ final class RawFile {
         )
         return min(across, down) >= nearlyAll && abs(across / down - 1) <= 1 - nearlyAll
     }
-
-    private static func orientation(of opened: Image) -> Int { opened.int("orientation") ?? 1 }
 
     private static func date(_ seconds: Int64) -> String? {
         var (time, parts) = (time_t(seconds), tm())
@@ -104,7 +115,7 @@ final class RawFile {
         let black = try Image.black(width: size.width / shrink, height: size.height / shrink, bands: 3)
             .copy(interpretation: .srgb)
         guard let preview else { return black }
-        let metadata = try Self.jpeg(preview, shrink: 1)
+        let metadata = try Self.jpeg(preview.file, shrink: 1)
         return try black.editingMetadata { editor in
             if let exif = metadata.blob("exif-data") { editor.set("exif-data", blob: exif) }
             for field in metadata.fields where field.hasPrefix("exif-ifd") && !field.hasSuffix("Orientation") {
@@ -117,11 +128,10 @@ final class RawFile {
     /// The small preview, as it is stored.
     func openedPreview(shrink: Int) throws -> Picture? {
         guard let preview else { return nil }
-        let orientation = Self.orientation(of: try Self.jpeg(preview, shrink: 1))
-        if orientation == 1 { return try Picture(decoded: coloredPreview(preview, shrink: shrink)) }
+        if preview.orientation == 1 { return try Picture(decoded: coloredPreview(preview, shrink: shrink)) }
         // Turned, a last pixel that stands for less than the others would come first.
         let upright = try Picture(decoded: coloredPreview(preview, shrink: 1)).inMemory().upright(
-            orientation: orientation)
+            orientation: preview.orientation)
         return try upright.with(upright.image.averaged(by: shrink))
     }
 
@@ -164,13 +174,15 @@ final class RawFile {
 
     // MARK: - Colors
 
-    /// The preview with the profile of its colors. Cameras write none into those in Adobe RGB.
-    private func coloredPreview(_ preview: [UInt8], shrink: Int) throws -> Image {
-        let opened = try Self.jpeg(preview, shrink: shrink)
-        guard !opened.has("icc-profile-data"), Self.isAdobeRGB(opened) || isAdobeRGB,
-            let profile = ICCProfile(.adobeRGB)
-        else { return opened }
-        return try opened.editingMetadata { $0.set("icc-profile-data", blob: profile.bytes) }
+    /// The preview with the profile of its colors, and the way it is stored. Cameras write no profile of Adobe RGB.
+    private func coloredPreview(_ preview: Preview, shrink: Int) throws -> Image {
+        let opened = try Self.jpeg(preview.file, shrink: shrink)
+        let isOther = !opened.has("icc-profile-data") && (Self.isAdobeRGB(opened) || isAdobeRGB)
+        let profile = isOther ? ICCProfile(.adobeRGB) : nil
+        return try opened.editingMetadata { editor in
+            editor.set("orientation", int: preview.orientation)
+            if let profile { editor.set("icc-profile-data", blob: profile.bytes) }
+        }
     }
 
     /// By the preview's own EXIF: the color space is "uncalibrated", and the interoperability index that of Adobe RGB.

@@ -5,7 +5,7 @@ import Testing
 @Suite struct AllowedFormatsTests {
     @Test func `an option lists formats with commas, and takes no others`() {
         #expect(AllowedFormats("svg")?.formats == [.svg])
-        #expect(AllowedFormats("svg,pdf, jxl,jp2")?.formats == Set(SourceFormat.onRequest))
+        #expect(AllowedFormats("svg,pdf, raw, jxl,jp2")?.formats == Set(SourceFormat.onRequest))
         for text in ["", "svg,", "jpeg", "SVG", "svg pdf", "bmp"] { #expect(AllowedFormats(text) == nil, "\(text)") }
     }
 
@@ -23,9 +23,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[svg, bmp]", "expected one of svg, pdf, jxl, jp2, found 'bmp'"),
+        ("[svg, bmp]", "expected one of svg, pdf, raw, jxl, jp2, found 'bmp'"),
         ("[jpeg]", "'jpeg' is always read; remove it"),
-        ("svg", "'allow' expects a list of formats such as [svg, pdf], out of svg, pdf, jxl, jp2"),
+        ("svg", "'allow' expects a list of formats such as [svg, pdf], out of svg, pdf, raw, jxl, jp2"),
     ])
     func `a format that cannot be allowed is a mistake at its place`(allow: String, words: String) {
         let problems = #expect(throws: Diagnostics.self) { try mill(allow) }

@@ -63,10 +63,10 @@ struct FormatGuessTests {
 
     @Test func `camera files built on TIFF are not taken for pictures`() {
         #expect(
-            guessFormat([0x49, 0x49, 42, 0, 16, 0, 0, 0] + Array("CR\u{2}\0".utf8)) == .recognised("RAW: Canon CR2"))
+            guessFormat([0x49, 0x49, 42, 0, 16, 0, 0, 0] + Array("CR\u{2}\0".utf8)) == .cameraRaw("RAW: Canon CR2"))
         let version = TIFFBuilder.Field(50_706, 1, [1, 4, 0, 0])
         for order in [ByteOrder.little, .big] {
-            #expect(guessFormat(TIFFBuilder(order: order).file(extra: [version])) == .recognised("RAW: DNG"))
+            #expect(guessFormat(TIFFBuilder(order: order).file(extra: [version])) == .cameraRaw("RAW: DNG"))
         }
     }
 
@@ -79,13 +79,13 @@ struct FormatGuessTests {
         }
         let make = { (name: String) in TIFFBuilder.Field(271, 2, name.utf8.map(Int.init) + [0]) }
         let (reduced, below) = (TIFFBuilder.Field(254, 4, [1]), TIFFBuilder.Field(330, 4, [40, 60]))
-        #expect(guessFormat(file([reduced, make("NIKON CORPORATION"), below])) == .recognised("RAW: Nikon NEF"))
-        #expect(guessFormat(file([reduced, make("SONY"), below])) == .recognised("RAW: Sony ARW"))
-        #expect(guessFormat(file([reduced, make("Somebody"), below])) == .recognised("RAW"))
+        #expect(guessFormat(file([reduced, make("NIKON CORPORATION"), below])) == .cameraRaw("RAW: Nikon NEF"))
+        #expect(guessFormat(file([reduced, make("SONY"), below])) == .cameraRaw("RAW: Sony ARW"))
+        #expect(guessFormat(file([reduced, make("Somebody"), below])) == .cameraRaw("RAW"))
         // The sensor's numbers as the first page, and as the second.
         let sensor = TIFFBuilder.Field(262, 3, [32_803])
-        #expect(guessFormat(file([sensor, make("PENTAX")])) == .recognised("RAW: Pentax PEF"))
-        #expect(guessFormat(file([sensor], pages: 2)) == .recognised("RAW"))
+        #expect(guessFormat(file([sensor, make("PENTAX")])) == .cameraRaw("RAW: Pentax PEF"))
+        #expect(guessFormat(file([sensor], pages: 2)) == .cameraRaw("RAW"))
         // Pyramids, and pages of scanners that tell who made them, are pictures.
         #expect(guessFormat(file([below])) == .readable(.tiff))
         #expect(guessFormat(file([TIFFBuilder.Field(254, 4, [0]), make("Nikon"), below])) == .readable(.tiff))

@@ -27,7 +27,7 @@ struct ISOMediaBrandsTests {
     @Test(arguments: [
         ("isom", FormatGuess.noPicture("MP4 video")), ("mp42", .noPicture("MP4 video")),
         ("qt  ", .noPicture("QuickTime video")), ("M4A ", .noPicture("MPEG-4 audio")),
-        ("crx ", .recognised("RAW: Canon CR3")), ("jp2 ", .recognised("JPEG 2000")),
+        ("crx ", .cameraRaw("RAW: Canon CR3")), ("jp2 ", .recognised("JPEG 2000")),
         ("jxl ", .recognised("JPEG XL")),
     ])
     func `other ISO media are called by name`(brand: String, kind: FormatGuess) {

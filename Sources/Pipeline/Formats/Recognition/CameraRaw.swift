@@ -72,6 +72,16 @@ package enum CameraRaw {
         }
     }
 
+    /// EXIF's number of the file's first directory; 1 if there is none.
+    package static func orientation(of file: ByteSource) -> Int {
+        let source = RawStructure.asTIFF(file)
+        guard let layout = try? TIFFLayout(of: source), let place = try? layout.firstDirectory(in: source),
+            let first = try? TIFFDirectory(at: place, in: source, layout),
+            let number = first.number(.orientation, in: source), (1...8).contains(number)
+        else { return 1 }
+        return number
+    }
+
     private static func exif(of file: ByteSource) -> (ByteSource, TIFFDirectory)? {
         let start = file.read(0, min(file.count, 1 << 18))
         // Canon's CR3 has a TIFF of its own for it.

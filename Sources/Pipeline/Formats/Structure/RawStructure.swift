@@ -4,11 +4,13 @@
 
 enum RawStructure: FileStructure {
     static func walk(_ source: ByteSource) throws(StructureError) {
-        if source.read(4, 4) == Array("ftyp".utf8) { return try HEIFStructure.walk(source) }
+        if source.read(4, 8) == Array("ftypcrx ".utf8) { return try HEIFStructure.walk(source) }
         if source.read(0, 15) == Array("FUJIFILMCCD-RAW".utf8) { return try walkFujifilm(source) }
         // Panasonic's strips are in another field.
         guard source.read(0, 4) != Array("IIU\0".utf8) else { throw .malformed }
-        try TIFFPages.walk(asTIFF(source), needsPixels: false)
+        let tiff = asTIFF(source)
+        guard source.read(2, 2) != tiff.read(2, 2) || CameraRaw.name(of: source) != nil else { throw .malformed }
+        try TIFFPages.walk(tiff, needsPixels: false)
     }
 
     /// The file as a TIFF: Olympus and Panasonic have another number where a TIFF has 42.

@@ -1,0 +1,165 @@
+// Raw files of cameras, which LibRaw reads: the finished picture in them, and what is made of the sensor's data.
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Vips
+
+private enum LibRaw {
+    static let isThere = ["20", "22", "23", "24", "25"].contains { dlopen("libraw.so.\($0)", RTLD_NOW) != nil }
+}
+
+@Suite(.enabled(if: LibRaw.isThere, "LibRaw is not on this system")) struct CameraRawTests {
+    private let runner: CommandRunner
+
+    init() throws { runner = try CommandRunner() }
+
+    private static let (red, blue) = ([UInt8(200), 40, 40], [UInt8(40), 40, 200])
+
+    private func jpeg(_ values: [UInt8], _ width: Int, _ height: Int) async throws -> [UInt8] {
+        try await SamplePicture.jpeg.encode(TestPicture.solid(values, width: width, height: height))
+    }
+
+    /// A raw file that is red to the left of its middle and green to the right, with a blue preview of so much of its
+    /// size.
+    private func raw(
+        preview: Double?, colorSpace: Int? = nil, values: [UInt8] = blue
+    ) async throws -> [UInt8] {
+        var raw = CameraDNG(width: 600, height: 400)
+        raw.colorSpace = colorSpace
+        if let preview {
+            let (width, height) = (Int(600 * preview), Int(400 * preview))
+            raw.preview = (try await jpeg(values, width, height), width, height)
+        }
+        return raw.file { x, _ in x < 300 ? Self.red : [40, 200, 40] }
+    }
+
+    private func run(
+        _ stages: [String], head: String = "", options: [String] = ["--allow", "raw"]
+    ) async throws -> CommandResult {
+        let renditions = stages.enumerated().map { index, stages in
+            "r\(index): { stages: \(stages), save: { format: png }, file: \"r\(index).png\" }"
+        }
+        try runner.folder.write("\(head)\nrenditions: { \(renditions.joined(separator: ", ")) }\n", to: "p.yaml")
+        return try await runner.run(["run", "p.yaml", "in", "-o", "out", "--force"] + options)
+    }
+
+    private func pixel(_ name: String, x: Int, y: Int) async throws -> [Int] {
+        try await runner.inspect("out/" + name, by: "pngload_source") { image in
+            let bands = image.bands
+            return try image.pixels()[(y * image.width + x) * bands..<(y * image.width + x) * bands + 3].map { Int($0) }
+        }
+    }
+
+    private func size(_ name: String) async throws -> [Int] {
+        try await runner.inspect("out/" + name, by: "pngload_source") { [$0.width, $0.height] }
+    }
+
+    private let small = "[{ resize: { width: 60 } }]"
+    private let large = "[{ resize: { width: 500 } }]"
+
+    @Test func `raw files are passed over, and a word says how they are read`() async throws {
+        try runner.folder.write(try await raw(preview: 1), to: "in/a.dng")
+        let folder = try await run([small], options: [])
+        #expect(
+            folder.exit == 0 && folder.errors.contains("1 other file passed over; --allow raw reads it"), "\(folder)")
+        let file = try await runner.run(["run", "p.yaml", "in/a.dng", "-o", "out"])
+        #expect(file.exit == 2 && file.errors.contains("found RAW: DNG; it is read only with --allow raw"), "\(file)")
+    }
+
+    @Test func `a preview is used for renditions that are not larger, and the report says so`() async throws {
+        try runner.folder.write(try await raw(preview: 0.5), to: "in/a.dng")
+        let result = try await run([small, large])
+        #expect(result.exit == 0, "\(result)")
+        let renditions = try #require(try runner.report().sources.first).renditions
+        #expect(renditions.map { $0.preview == true } == [true, false])
+        #expect(try await pixel("r0.png", x: 10, y: 10)[2] > 150)
+        let developed = try await pixel("r1.png", x: 50, y: 50)
+        #expect(developed[0] > 150 && developed[2] < 100, "\(developed)")
+    }
+
+    @Test func `a preview that is as large as the photo is the photo, unless it is to be developed`() async throws {
+        try runner.folder.write(try await raw(preview: 0.98), to: "in/a.dng")
+        #expect(try await run([small, "[]"]).exit == 0)
+        #expect(try runner.report().sources[0].renditions.map { $0.preview == true } == [true, true])
+        #expect(try await size("r1.png") == [588, 392])
+        #expect(try await run([small, "[]"], head: "raw: develop").exit == 0)
+        #expect(try runner.report().sources[0].renditions.map { $0.preview == true } == [false, false])
+        #expect(try await size("r1.png") == [600, 400])
+        #expect(try await pixel("r0.png", x: 10, y: 10)[0] > 150)
+    }
+
+    /// The sensor's data, halved or not, and both kinds of previews.
+    @Test(arguments: [nil, 0.5, 1], [1, 3, 6, 8])
+    func `what is drawn is upright`(preview: Double?, orientation: Int) async throws {
+        var file = CameraDNG(width: 600, height: 400)
+        file.orientation = orientation
+        if let preview {
+            let picture = try TestPicture.make(width: Int(600 * preview), height: Int(400 * preview)) { x, _ in
+                x < Int(300 * preview) ? Self.red : [40, 200, 40]
+            }
+            let jpeg = CameraJPEG.bare(try await SamplePicture.jpeg.encode(picture))
+            file.preview = (jpeg, Int(600 * preview), Int(400 * preview))
+        }
+        try runner.folder.write(file.file { x, _ in x < 300 ? Self.red : [40, 200, 40] }, to: "in/a.dng")
+        let stages = ["[{ resize: { width: 90 } }]", "[{ resize: { width: 250 } }]", "[]"]
+        #expect(try await run(stages).exit == 0)
+        for index in stages.indices {
+            let size = try await size("r\(index).png")
+            #expect((size[0] < size[1]) == (orientation > 4), "\(size)")
+            // The stored left side, as a person sees it.
+            let places: [Int: (Double, Double)] = [1: (0.1, 0.5), 3: (0.9, 0.5), 6: (0.5, 0.1), 8: (0.5, 0.9)]
+            let place = try #require(places[orientation])
+            let (x, y) = (Int(Double(size[0]) * place.0), Int(Double(size[1]) * place.1))
+            #expect(try await pixel("r\(index).png", x: x, y: y)[0] > 150, "rendition \(index)")
+            let other = try await pixel("r\(index).png", x: size[0] - 1 - x, y: size[1] - 1 - y)
+            #expect(other[1] > 150 && other[0] < 100, "rendition \(index): \(other)")
+        }
+    }
+
+    @Test func `a preview in Adobe RGB is converted, as far as the raw file says that it is one`() async throws {
+        let values: [UInt8] = [60, 200, 60]
+        try runner.folder.write(try await raw(preview: 1, values: values), to: "in/a.dng")
+        #expect(try await run([small]).exit == 0)
+        let plain = try await pixel("r0.png", x: 10, y: 10)
+        try runner.folder.write(try await raw(preview: 1, colorSpace: 2, values: values), to: "in/a.dng")
+        #expect(try await run([small]).exit == 0)
+        let converted = try await pixel("r0.png", x: 10, y: 10)
+        // Its green is more than sRGB has.
+        #expect(abs(plain[0] - 60) < 6 && converted[0] < 20 && converted[1] >= 199, "\(plain) \(converted)")
+    }
+
+    @Test func `a raw file that is cut off or damaged fails, and is never half black`() async throws {
+        let whole = try await raw(preview: 0.5)
+        try runner.folder.write(Array(whole.dropLast(2000)), to: "in/cut.dng")
+        try runner.folder.write(Array(whole.prefix(300)), to: "in/head.dng")
+        // LibRaw does not know the compression.
+        let place = try #require(whole.firstRange(of: [3, 1, 3, 0, 1, 0, 0, 0, 1, 0])).upperBound - 2
+        try runner.folder.write(Array(whole[..<place] + [77, 0] + whole[(place + 2)...]), to: "in/packed.dng")
+        let result = try await run([large], options: ["--allow", "raw"])
+        #expect(result.exit == 2)
+        let codes = try runner.report().sources.map { ($0.source.path, $0.error?.code) }
+        let found = Dictionary(codes) { first, _ in first }
+        #expect(found["cut.dng"] == "truncated" && found["head.dng"] == "truncated", "\(found)")
+        #expect(["unsupported-format", "corrupt"].contains(found["packed.dng"] ?? ""), "\(found)")
+    }
+
+    @Test func `mutants of a raw file take nothing down`() async throws {
+        let whole = try await raw(preview: 0.5)
+        var random = SeededGenerator(seed: 37)
+        let head = whole.count - 600 * 400 * 2
+        for number in 0..<60 {
+            var mutant = whole
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                mutant[Int.random(in: 0..<(number % 3 == 0 ? whole.count : head), using: &random)] = UInt8.random(
+                    in: 0...255, using: &random)
+            }
+            try runner.folder.write(mutant, to: "in/\(number).dng")
+        }
+        let result = try await run([small, large])
+        #expect((0...2).contains(result.exit), "\(result)")
+        for source in try runner.report().sources {
+            #expect(source.error?.code != "internal", "\(source.source.path): \(String(describing: source.error))")
+        }
+    }
+}

@@ -89,6 +89,25 @@ private enum LibRaw {
         #expect(try await pixel("r0.png", x: 10, y: 10)[0] > 150)
     }
 
+    @Test(arguments: ["preview", "prefer", "develop"])
+    func `one of a raw file and its JPEG is taken, and the other is counted`(use: String) async throws {
+        let file = try await raw(preview: 1)
+        for name in ["a.DNG", "b.dng", "sub/a.dng"] { try runner.folder.write(file, to: "in/" + name) }
+        let photo = try await jpeg(Self.red, 300, 200)
+        for name in ["a.JPG", "c.jpg", "sub/c.jpg"] { try runner.folder.write(photo, to: "in/" + name) }
+        try runner.folder.write(
+            "raw: \(use)\nrenditions: { r: { stages: \(small), save: { format: png } } }\n", to: "p.yaml")
+        let options = ["p.yaml", "in", "-o", "out", "--keep-tree", "--allow", "raw"]
+        let result = try await runner.run(["run", "-v"] + options)
+        #expect(result.exit == 0 && result.errors.contains("1 other file passed over"), "\(result)")
+        #expect(result.errors.contains("passed over: in/a.\(use == "preview" ? "DNG" : "JPG")"), "\(result)")
+        let taken = try runner.report().sources.map(\.source.path).sorted()
+        #expect(taken == ["a.\(use == "preview" ? "JPG" : "DNG")", "b.dng", "c.jpg", "sub/a.dng", "sub/c.jpg"])
+        // Whoever leaves out the JPEG means the raw file.
+        let other = try await runner.run(["run"] + options + ["--exclude", "*.JPG", "--force"])
+        #expect(other.exit == 0 && !other.errors.contains("passed over"), "\(other)")
+    }
+
     /// The sensor's data, halved or not, and both kinds of previews.
     @Test(arguments: [nil, 0.5, 1], [1, 3, 6, 8])
     func `what is drawn is upright`(preview: Double?, orientation: Int) async throws {

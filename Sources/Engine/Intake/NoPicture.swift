@@ -10,6 +10,8 @@ package enum NoPicture: Hashable, Sendable {
     case unread(String)
     /// It is the sidecar of a picture that is not there.
     case lonelySidecar(of: BytePath)
+    /// It is the same photo as another file, which is taken: a raw file and its JPEG.
+    case sameAs(BytePath)
     /// It is in a format that is read on request only, which was not requested.
     case onRequest(SourceFormat)
 }
@@ -24,6 +26,7 @@ extension NoPicture {
         case .somethingElse: "it is no picture, by its name and its content"
         case .unread(let name): "it is no picture that is read: found \(name)"
         case .lonelySidecar(let picture): "it is a sidecar and waits for '\(picture.printable)'"
+        case .sameAs(let other): "it is the photo that is in '\(other.printable)', too"
         case .onRequest(let format):
             "it is \(format.title), which is read if the inbox has 'allow: [\(format.rawValue)]'"
         }

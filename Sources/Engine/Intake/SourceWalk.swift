@@ -41,11 +41,14 @@ package struct WalkRules: Sendable {
     let allowed: Set<SourceFormat>
     /// Files with values for the parameters of the pipeline are no sources that are passed over.
     let takesSidecars: Bool
+    /// The file that is taken of a raw file and its JPEG.
+    let raw: RawUse
 
     package init(
         outbox: BytePath?, cache: BytePath? = nil, kind: SourceKind = .picture, filter: PathFilter = PathFilter(),
-        allowed: Set<SourceFormat> = [], takesSidecars: Bool = false
+        allowed: Set<SourceFormat> = [], takesSidecars: Bool = false, raw: RawUse = .preview
     ) {
+        self.raw = raw
         self.takesSidecars = takesSidecars
         self.outbox = outbox.flatMap { (try? FileSystem.status($0))??.identity }
         self.cache = cache.flatMap { (try? FileSystem.status($0))??.identity }
@@ -285,8 +288,10 @@ package struct SourceWalk {
         }
         // Names that are never taken may be excluded too.
         for name in names where isIgnored(name) { exclusions.note(relative.appending(BytePath(name)), isFolder: true) }
-        for name in names.lazy.filter({ !isIgnored($0) }).map({ BytePath($0) }).sorted(by: { $0.precedes($1) })
-        where !isEnded {
+        let taken = names.lazy.filter { !isIgnored($0) }.map { BytePath($0) }
+        let hasPairs = rules.allowed.contains(.raw) && !rules.findsSets
+        let pairs = RawPairs(hasPairs ? taken.filter { rules.filter.takes(relative.appending($0)) } : [], rules.raw)
+        for name in taken.sorted(by: { $0.precedes($1) }) where !isEnded {
             let inner = relative.appending(name)
             let status = (try? folder.status(name)).flatMap { $0 }
             exclusions.note(inner, isFolder: status?.kind == .directory)
@@ -297,7 +302,7 @@ package struct SourceWalk {
             } else if rules.takesSidecars, isSidecar(name, in: folder) {
                 continue
             } else if rules.filter.takes(inner) {
-                if let why = noPicture(name, in: folder, allowed: rules.allowed) {
+                if let why = pairs[name].map(NoPicture.sameAs) ?? noPicture(name, in: folder, allowed: rules.allowed) {
                     passOver(root.path.appending(inner), rules.findsSets ? why.inSet : why)
                     continue
                 }

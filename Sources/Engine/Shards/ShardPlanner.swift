@@ -153,7 +153,8 @@ package final class ShardPlanner {
         let absolute = root.appending(prefix)
         let rules = WalkRules(
             outbox: request.folder, kind: request.pipeline.file.source, filter: request.filter,
-            allowed: request.limits.allowed, takesSidecars: !request.pipeline.file.settings.isEmpty)
+            allowed: request.limits.allowed, takesSidecars: !request.pipeline.file.settings.isEmpty,
+            raw: request.pipeline.file.raw)
         var walk = SourceWalk(rules, note: note) { [self] _, why in
             passedOver[why, default: 0] += 1
         } sink: { [self] source, folder in

@@ -238,7 +238,7 @@ struct PipelineGroup: ParameterGroup {
         )
         raw = p.optional(
             "raw", .preview,
-            "For raw files of cameras, if they are allowed: preview uses the finished picture in the file wherever it is large enough; develop always makes one of what the sensor has measured."
+            "For raw files of cameras, if they are allowed: preview uses the finished picture in the file wherever it is large enough, and passes the file over if a JPEG of the same name is beside it; prefer passes over that JPEG; develop does too, and always makes a picture of what the sensor has measured."
         )
         page = p.optional(
             "page", in: 1...100_000,

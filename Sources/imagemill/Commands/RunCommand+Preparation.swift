@@ -98,7 +98,8 @@ extension RunCommand {
         let cache = cache.map { RawArguments.paths([$0])[0] }
         let rules = WalkRules(
             outbox: outbox.path, cache: cache, kind: pipeline.file.source, filter: search.filter,
-            allowed: limitOptions.limits.allowed, takesSidecars: !pipeline.file.settings.isEmpty)
+            allowed: limitOptions.limits.allowed, takesSidecars: !pipeline.file.settings.isEmpty,
+            raw: pipeline.file.raw)
         var found = SourceWalk.find(roots, rules)
         if !quiet { SearchOptions.warn(ofUnused: found.unusedExclusions, below: roots) }
         if let standardInput {

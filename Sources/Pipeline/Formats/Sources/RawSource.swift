@@ -56,10 +56,12 @@ package enum RawReading: Hashable, Codable, Sendable {
     case development(canBeHalved: Bool)
 }
 
-/// The policy for the finished picture in a raw file.
+/// The policy for raw files and the finished pictures in and beside them.
 package enum RawUse: String, ParameterWord {
-    /// It is used wherever it is large enough.
+    /// The finished picture is used wherever it is large enough, and a JPEG of the same name is taken instead of the file.
     case preview
-    /// It is never used.
+    /// The same, but a JPEG of the same name is passed over.
+    case prefer
+    /// Neither of them is used.
     case develop
 }

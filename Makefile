@@ -1,7 +1,7 @@
 # Every task of this project. `make help` lists them.
 SHELL = bash
 SWIFT ?= swift
-DEBIAN_PACKAGES = curl libvips-dev libvips-tools libsqlite3-dev libdeflate-dev libjpeg-dev libfaketime libseccomp-dev libssl-dev libwebp-dev pkg-config python3-jsonschema python3-markdown-it python3-yaml
+DEBIAN_PACKAGES = curl libvips-dev libvips-tools libsqlite3-dev libdeflate-dev libjpeg-dev libfaketime libraw-bin libseccomp-dev libssl-dev libwebp-dev pkg-config python3-jsonschema python3-markdown-it python3-yaml
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build install uninstall demo test explore explore-worlds chaos hostile memory fuzz test-pages test-browser site test-site test-monitoring test-visible test-cluster sanitize bench bench-dashboard refusals lint format docs guide-pictures shots \

@@ -49,7 +49,8 @@ let package = Package(
         .target(
             name: "Render",
             dependencies: [
-                "CDeflate", "CJPEG", "CLinux", "CPNGFilter", "CRaw", "CWebP", "Kernels", "Messages", "Pipeline", "Stages",
+                "CDeflate", "CJPEG", "CLinux", "CPNGFilter", "CRaw", "CWebP", "Kernels", "Messages", "Pipeline",
+                "Stages",
                 "System", "Typesetting", "Vips",
             ],
             swiftSettings: settings

@@ -63,6 +63,11 @@ struct PlanTable {
         let way = source.format.isVector ? "drawn" : "decoded"
         let size = "\(drawn(plan.load)), \(plan.holdsDecoded ? "held in memory" : "streamed row by row")"
         lines.append("\(way) \(plan.drawings.isEmpty ? size : "for each rendition")")
+        switch source.raw {
+        case .preview: lines.append("the finished picture in the raw file")
+        case .development: lines.append("developed of what the sensor has measured")
+        case nil: break
+        }
         if let color = source.color { lines.append("in \(color.words)") }
         if let map = source.gainMap { lines.append("HDR by \(map.words)") }
         if source.orientation != 1 {

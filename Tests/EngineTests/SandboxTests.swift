@@ -64,7 +64,9 @@ import Vips
         return found
     }
 
-    @Test(.enabled(if: Sandbox.missing.isEmpty), arguments: [WorkerKind(), WorkerKind(modules: [.heif])])
+    @Test(
+        .enabled(if: Sandbox.missing.isEmpty),
+        arguments: [WorkerKind(), WorkerKind(modules: [.heif]), WorkerKind(format: .raw)])
     func `a worker that a picture has taken over reaches nothing`(kind: WorkerKind) async throws {
         let found = try await attempts(kind)
         for attempt in Self.everything + ["read a font folder", "look at a path", "look at the working folder"] {

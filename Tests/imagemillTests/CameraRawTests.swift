@@ -108,6 +108,15 @@ private enum LibRaw {
         #expect(other.exit == 0 && !other.errors.contains("passed over"), "\(other)")
     }
 
+    @Test func `the plan says which picture of a raw file it is`() async throws {
+        try runner.folder.write("renditions: { r: { save: { format: png } } }\n", to: "p.yaml")
+        for (preview, words) in [(1, "the finished picture in the raw file"), (0.5, "developed of what the sensor")] {
+            try runner.folder.write(try await raw(preview: preview), to: "a.dng")
+            let plan = try await runner.run("plan", "p.yaml", "a.dng", "--allow", "raw")
+            #expect(plan.exit == 0 && plan.output.contains(words), "\(plan)")
+        }
+    }
+
     /// The sensor's data, halved or not, and both kinds of previews.
     @Test(arguments: [nil, 0.5, 1], [1, 3, 6, 8])
     func `what is drawn is upright`(preview: Double?, orientation: Int) async throws {

@@ -30,7 +30,7 @@ extension SourceFormat {
     /// The message and the advice if pictures of this format cannot be read.
     package var missingDecoder: String {
         if self == .raw {
-            return "LibRaw, which reads raw files, is not on this system; install the package libraw20 or libraw23"
+            return "LibRaw, which reads raw files, is not on this system; install libraw23t64, or libraw20 on Debian 12"
         }
         let remedy = declaration.decoderPackage.map { "the package \($0)" } ?? "a libvips that can read it"
         return "libvips on this system cannot read \(rawValue); install \(remedy)"

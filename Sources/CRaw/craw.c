@@ -73,8 +73,9 @@ static void *opened(void)
     return NULL;
 }
 
-// No function sets `half_size` and `use_camera_wb`. In all versions they are beside two fields that have one, in numbers of
-// four bytes: `bright`, `threshold`, `half_size`, `four_color_rgb`, `highlight`, `use_auto_wb`, `use_camera_wb`.
+// No function sets `half_size` and `use_camera_wb`. In all versions they are beside two fields that have one, in
+// numbers of four bytes: `bright`, `threshold`, `half_size`, `four_color_rgb`, `highlight`, `use_auto_wb`,
+// `use_camera_wb`.
 static int find_fields(void)
 {
     enum { ENOUGH = 1 << 16 };

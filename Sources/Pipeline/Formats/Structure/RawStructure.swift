@@ -24,7 +24,9 @@ enum RawStructure: FileStructure {
         let mark: [UInt8] = isLittle ? [0x49, 0x49, 42, 0] : [0x4D, 0x4D, 0, 42]
         return ByteSource(count: source.count) { offset, count in
             var bytes = source.read(offset, count)
-            for place in max(0, offset)..<max(0, min(4, offset + bytes.count)) { bytes[place - offset] = mark[place] }
+            for place in mark.indices where bytes.indices.contains(place - offset) {
+                bytes[place - offset] = mark[place]
+            }
             return bytes
         }
     }

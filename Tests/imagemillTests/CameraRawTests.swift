@@ -157,6 +157,33 @@ private enum LibRaw {
         #expect(abs(plain[0] - 60) < 6 && converted[0] < 20 && converted[1] >= 199, "\(plain) \(converted)")
     }
 
+    @Test func `a preview that is cut off is none, whatever its size`() async throws {
+        for (name, part) in [("whole.dng", 1.0), ("small.dng", 0.5)] {
+            var file = CameraDNG(width: 600, height: 400)
+            let (width, height) = (Int(600 * part), Int(400 * part))
+            file.preview = (Array(try await jpeg(Self.blue, width, height).dropLast(200)), width, height)
+            try runner.folder.write(file.file { _, _ in Self.red }, to: "in/" + name)
+        }
+        #expect(try await run(["[{ resize: { width: 60 } }]"], options: ["--allow", "raw", "--quiet"]).exit == 0)
+        #expect(try runner.report().sources.map { $0.renditions[0].preview } == [nil, nil])
+    }
+
+    @Test func `EXIF of a preview's own wins over that which LibRaw makes up`() async throws {
+        // The camera has turned the pixels, and put JFIF first.
+        let plain = CameraJPEG.bare(try await jpeg(Self.blue, 300, 200))
+        let exif: [UInt8] =
+            Array("Exif\0\0II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]
+        let jfif = Array("JFIF\0".utf8) + [1, 1, 0, 0, 1, 0, 1, 0, 0]
+        let own = CameraJPEG.withSegment(0xE0, jfif, CameraJPEG.withSegment(0xE1, exif, plain))
+        var file = CameraDNG(width: 600, height: 400)
+        (file.orientation, file.preview) = (6, (own, 300, 200))
+        try runner.folder.write(file.file { _, _ in Self.red }, to: "in/a.dng")
+        #expect(try await run([small]).exit == 0)
+        // It does not have the shape of the photo, which is upright: so it is no preview of it.
+        #expect(try runner.report().sources[0].renditions[0].preview == nil)
+        #expect(try await size("r0.png") == [60, 90])
+    }
+
     @Test func `a raw file that is cut off or damaged fails, and is never half black`() async throws {
         let whole = try await raw(preview: 0.5)
         try runner.folder.write(Array(whole.dropLast(2000)), to: "in/cut.dng")

@@ -118,10 +118,14 @@ struct SourceLook {
     func examine(_ file: OpenFile) throws(SystemError) -> Examination? {
         let hasWriter = file.hasWriter
         // The structure of a file that is still being written says nothing.
-        guard hasWriter != true, try file.status().bytes <= largest,
-            case .readable(let format) = guessFormat(try file.bytes(at: 0, count: 4096))
-        else {
+        guard hasWriter != true, try file.status().bytes <= largest else {
             return Examination(hasWriter: hasWriter, structure: .unknown)
+        }
+        let format: SourceFormat
+        switch guessFormat(try file.bytes(at: 0, count: 4096)) {
+        case .readable(let found): format = found
+        case .cameraRaw: format = .raw
+        case .recognised, .noPicture, .unknown: return Examination(hasWriter: hasWriter, structure: .unknown)
         }
         let deadline = deadline
         let structure = try file.structure { bytes in

@@ -289,8 +289,9 @@ package struct SourceWalk {
         // Names that are never taken may be excluded too.
         for name in names where isIgnored(name) { exclusions.note(relative.appending(BytePath(name)), isFolder: true) }
         let taken = names.lazy.filter { !isIgnored($0) }.map { BytePath($0) }
-        let hasPairs = rules.allowed.contains(.raw) && !rules.findsSets
-        let pairs = RawPairs(hasPairs ? taken.filter { rules.filter.takes(relative.appending($0)) } : [], rules.raw)
+        let mayBePairs = rules.allowed.contains(.raw) ? taken.filter { rules.filter.takes(relative.appending($0)) } : []
+        // Raw files are no members of sets.
+        let pairs = RawPairs(mayBePairs, rules.findsSets ? .preview : rules.raw)
         for name in taken.sorted(by: { $0.precedes($1) }) where !isEnded {
             let inner = relative.appending(name)
             let status = (try? folder.status(name)).flatMap { $0 }

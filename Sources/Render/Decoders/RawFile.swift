@@ -59,7 +59,8 @@ final class RawFile {
         let isWhole = used.map { [size] in Self.isWhole($0.uprightSize, of: size) } ?? false
         reading = isWhole ? .preview : .development(canBeHalved: header.can_be_halved != 0)
         raw = isWhole ? nil : opened
-        smallPreview = isWhole ? nil : used.map { EmbeddedPreview(size: $0.uprightSize, place: .raw) }
+        let isCropped = CameraRaw.isCropped(ByteSource(bytes), pixels: size.area)
+        smallPreview = isWhole || isCropped ? nil : used.map { EmbeddedPreview(size: $0.uprightSize, place: .raw) }
         let sides = 1...Self.longestSide
         guard [size.width, size.height, sensorSize.width, sensorSize.height].allSatisfy(sides.contains) else {
             throw Failure(.corrupt, stage: "decode", "the raw file says a size that cannot be")
@@ -81,7 +82,12 @@ final class RawFile {
     }
 
     private static func preview(of raw: OpenedRaw, in file: ByteSource) -> Preview? {
-        guard let bytes = raw.preview() else { return nil }
+        guard let found = raw.preview() else { return nil }
+        let bytes = withoutInventedEXIF(found)
+        let structure = JPEGSource.structure
+        guard completeness(of: .jpeg, in: ByteSource(bytes)) == .complete,
+            structure.scans(in: ByteSource(bytes), atMost: mostScans) <= mostScans
+        else { return nil }
         // A preview that is unsound is none. The picture's own messages stay for whoever judges them.
         let opened = VipsLibrary.settingMessagesAside { try? jpeg(bytes, shrink: 1) }
         guard let opened, opened.bands == 3, opened.interpretation == .srgb else { return nil }
@@ -89,6 +95,25 @@ final class RawFile {
         return Preview(
             file: bytes, orientation: own ?? CameraRaw.orientation(of: file),
             size: PixelSize(opened.width, opened.height))
+    }
+
+    /// As many passes as a JPEG may have that is a source.
+    private static let mostScans = Limits().maximumScans
+
+    /// LibRaw puts EXIF of its own before all that a preview has, unless that begins with EXIF. If there is some further
+    /// on, it is the camera's.
+    private static func withoutInventedEXIF(_ file: [UInt8]) -> [UInt8] {
+        var place = 2
+        var found: [Range<Int>] = []
+        while place + 4 <= file.count, file[place] == 0xFF, (0xE0...0xEF).contains(file[place + 1]) {
+            let end = place + 2 + (Int(file[place + 2]) << 8 | Int(file[place + 3]))
+            if file[place + 1] == 0xE1, file.dropFirst(place + 4).starts(with: Array("Exif".utf8)) {
+                found.append(place..<end)
+            }
+            place = end
+        }
+        guard found.count > 1, found[0].lowerBound == 2 else { return file }
+        return Array(file[..<2] + file[found[0].upperBound...])
     }
 
     private static func isWhole(_ preview: PixelSize, of size: PixelSize) -> Bool {

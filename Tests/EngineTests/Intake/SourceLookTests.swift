@@ -34,6 +34,15 @@ import Testing
         #expect(error?.description == "cannot read the file: Is a directory")
     }
 
+    /// Neither the name nor the first bytes alone say that it is one.
+    @Test func `a raw file whose end is still to come is incomplete, like any other picture`() throws {
+        let file = CameraDNG(width: 40, height: 30).file { _, _ in [90, 90, 90] }
+        try folder.write(Array(file.dropLast(100)), to: "in/a.dng")
+        #expect(try look().examine(BytePath("a.dng"), isSet: false)?.structure == .incomplete)
+        try folder.write(file, to: "in/a.dng")
+        #expect(try look().examine(BytePath("a.dng"), isSet: false)?.structure == .complete)
+    }
+
     @Test(arguments: ["in/album/.2.png", "in/album/2.png", "in/album/.upload/2.png", "in/album/@eaDir/2.png"])
     func `a set has a writer as long as a file in it is open, whatever its name is and however empty it is`(
         name: String

@@ -57,6 +57,9 @@ package enum CameraRaw {
 
     /// Whether the finished pictures in a file are in Adobe RGB, as far as TIFFs and what resembles them say.
     package static func isAdobeRGB(_ file: ByteSource) -> Bool {
+        if let first = firstDirectory(of: file), let stated = first.number(.previewColorSpace, in: file) {
+            return stated == dngAdobeRGB
+        }
         guard let (source, exif) = exif(of: file) else { return false }
         switch exif.number(.colorSpace, in: source) {
         case 2: return true
@@ -72,14 +75,34 @@ package enum CameraRaw {
         }
     }
 
+    /// DNG's number for the colors of a preview.
+    private static let dngAdobeRGB = 3
+
     /// EXIF's number of the file's first directory; 1 if there is none.
     package static func orientation(of file: ByteSource) -> Int {
+        let number = firstDirectory(of: file)?.number(.orientation, in: RawStructure.asTIFF(file)) ?? 1
+        return (1...8).contains(number) ? number : 1
+    }
+
+    private static func firstDirectory(of file: ByteSource) -> TIFFDirectory? {
         let source = RawStructure.asTIFF(file)
-        guard let layout = try? TIFFLayout(of: source), let place = try? layout.firstDirectory(in: source),
-            let first = try? TIFFDirectory(at: place, in: source, layout),
-            let number = first.number(.orientation, in: source), (1...8).contains(number)
-        else { return 1 }
-        return number
+        guard let layout = try? TIFFLayout(of: source), let place = try? layout.firstDirectory(in: source) else {
+            return nil
+        }
+        return try? TIFFDirectory(at: place, in: source, layout)
+    }
+
+    /// Whether a DNG is to be shown as a part of what the sensor has measured, which LibRaw does not do: a small preview
+    /// shows that part.
+    /// - Parameter pixels: of the whole.
+    package static func isCropped(_ file: ByteSource, pixels: Int) -> Bool {
+        guard let layout = try? TIFFLayout(of: file), let first = firstDirectory(of: file) else { return false }
+        let inner = below(first, in: file).compactMap { try? TIFFDirectory(at: $0, in: file, layout) }
+        return ([first] + inner).contains { directory in
+            if directory.fields[.defaultUserCrop] != nil { return true }
+            guard let (width, height) = directory.fields[.defaultCropSize]?.pair(in: file) else { return false }
+            return width.multipliedReportingOverflow(by: height).partialValue < pixels / 10 * 9
+        }
     }
 
     private static func exif(of file: ByteSource) -> (ByteSource, TIFFDirectory)? {

@@ -13,6 +13,10 @@ enum RawStructure: FileStructure {
         try TIFFPages.walk(tiff, needsPixels: false)
     }
 
+    static func statements(of page: Int, in source: ByteSource) throws(StructureError) -> Statements {
+        try TIFFPages.statements(of: 1, in: asTIFF(source))
+    }
+
     /// The file as a TIFF: Olympus and Panasonic have another number where a TIFF has 42.
     static func asTIFF(_ source: ByteSource) -> ByteSource {
         let start = source.read(0, 4)

@@ -96,8 +96,11 @@ enum TIFFTag: Int {
     case cameraOwnerName = 42_032
     case bodySerialNumber = 42_033
     case lensModel = 42_036
-    /// In DNG only.
+    // In DNG only.
     case digitalNegativeVersion = 50_706
+    case defaultCropSize = 50_720
+    case previewColorSpace = 50_970
+    case defaultUserCrop = 51_125
     /// In DNG too: a maker's notes.
     case privateData = 50_740
 }

@@ -35,6 +35,21 @@ struct TIFFField {
         return TIFFNumbers(count: count, reader: ForwardReader(source, in: range), bytes: valueBytes, order: order)
     }
 
+    /// Two values, whole numbers or fractions, which are rounded down; nil if there are others, or a fraction is none.
+    func pair(in source: ByteSource) -> (Int, Int)? {
+        guard count == 2, isInside(source) else { return nil }
+        let fraction = 5
+        guard type == fraction else {
+            guard var numbers = try? numbers(in: source), let first = try? numbers.next(),
+                let second = try? numbers.next()
+            else { return nil }
+            return (first, second)
+        }
+        let parts = (0..<4).compactMap { source.integer(at: offset + 4 * $0, bytes: 4, order) }
+        guard parts.count == 4, parts[1] > 0, parts[3] > 0 else { return nil }
+        return (parts[0] / parts[1], parts[2] / parts[3])
+    }
+
     /// Replaces the first value, a SHORT or a LONG, in the file that this field is of. One too large for its type loses
     /// its high bits.
     func replaceFirst(with value: Int, in file: inout [UInt8]) {

@@ -8,7 +8,7 @@
 // https://www.libraw.org/docs/API-C.html; the structure itself is opaque here.
 typedef void LibRaw;
 
-enum { OLDEST_VERSION = 20 << 8, JPEG = 1, BITMAP = 2, SRGB = 1 };
+enum { OLDEST_VERSION = 20 << 8, NO_MESSAGES = 3, JPEG = 1, BITMAP = 2, SRGB = 1 };
 
 // The beginning of `libraw_iparams_t`, as it is from 0.20 on.
 typedef struct {
@@ -55,14 +55,14 @@ static struct {
     int (*width)(LibRaw *), (*height)(LibRaw *), (*sensor_width)(LibRaw *), (*sensor_height)(LibRaw *);
     const Camera *(*camera)(LibRaw *);
     const Circumstances *(*circumstances)(LibRaw *);
+    // Of libgomp; NULL if LibRaw was built without it.
+    void (*set_threads)(int);
     // Where fields are in the structure.
     size_t half_size, use_camera_wb;
 } library;
 
 static void *opened(void)
 {
-    // libgomp would start a thread for each core, which a worker may not do; it looks once, when it is loaded.
-    setenv("OMP_NUM_THREADS", "1", 1);
     // Ubuntu and Debian from 0.20 (12) on.
     static const char *const names[] = {"libraw.so.25", "libraw.so.24", "libraw.so.23", "libraw.so.22", "libraw.so.20"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -146,6 +146,8 @@ int craw_load(void)
         return library.version;
     is_done = 1;
     void *handle = opened();
+    if (handle)
+        *(void **)&library.set_threads = dlsym(handle, "omp_set_num_threads");
     int (*version)(void) = NULL;
     if (handle)
         *(void **)&version = dlsym(handle, "libraw_versionNumber");
@@ -177,23 +179,20 @@ static void note_fault(void *raw, const char *file, long place)
     ((CRaw *)raw)->has_fault = 1;
 }
 
-static void copy_text(char to[64], const char from[64])
-{
-    size_t length = strnlen(from, 63);
-    memcpy(to, from, length);
-    to[length] = 0;
-}
-
 CRaw *craw_open(const uint8_t *bytes, size_t count, CRawHeader *header, int *fault)
 {
     *fault = CRAW_UNSUPPORTED;
     if (!craw_load())
         return NULL;
+    // A worker is one of as many as there are cores. libgomp may have been loaded before, by another library, so that
+    // it looks at no variable any more; and it counts for each thread.
+    if (library.set_threads)
+        library.set_threads(1);
     *fault = CRAW_OUT_OF_MEMORY;
     CRaw *raw = calloc(1, sizeof *raw);
     if (!raw)
         return NULL;
-    *raw = (CRaw){.raw = library.init(0), .bytes = bytes, .count = count};
+    *raw = (CRaw){.raw = library.init(NO_MESSAGES), .bytes = bytes, .count = count};
     if (raw->raw)
         library.set_fault_handler(raw->raw, note_fault, raw);
     if (raw->raw)
@@ -213,8 +212,6 @@ CRaw *craw_open(const uint8_t *bytes, size_t count, CRawHeader *header, int *fau
         .can_be_halved = camera->filters != 0,
         .taken = library.circumstances(raw->raw)->time,
     };
-    copy_text(header->make, camera->make);
-    copy_text(header->model, camera->model);
     return raw;
 }
 
@@ -234,7 +231,7 @@ const uint8_t *craw_preview(CRaw *raw, size_t *count)
 int craw_develop(CRaw *raw, int halves, CRawPicture *picture)
 {
     release_result(raw);
-    // Its sizes are found only once.
+    // Settings are of use before a file is opened, and sizes are found only once.
     library.recycle(raw->raw);
     set_field(raw->raw, library.half_size, halves);
     set_field(raw->raw, library.use_camera_wb, 1);

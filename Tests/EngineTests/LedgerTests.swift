@@ -92,6 +92,11 @@ import Testing
         try store.record(inboxes: [two: "a"], running: ["a"])
         #expect(try store.orphans(inbox: "a", owner: "me").map(\.path.text) == ["of-one"])
         #expect(try store.orphans(inbox: "/srv/two", owner: "me").map(\.path.text) == ["of-two"])
+        for _ in 1...2 {
+            let next = try fixture.reopened([two: "a"])
+            #expect(try next.orphans(inbox: "a", owner: "me").map(\.path.text) == ["of-one"])
+            #expect(try next.orphans(inbox: "/srv/two", owner: "me").map(\.path.text) == ["of-two"])
+        }
     }
 
     // MARK: - For people

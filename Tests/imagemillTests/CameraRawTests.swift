@@ -108,6 +108,26 @@ private enum LibRaw {
         #expect(other.exit == 0 && !other.errors.contains("passed over"), "\(other)")
     }
 
+    @Test func `a name alone makes no pair`() async throws {
+        let file = try await raw(preview: 1)
+        try runner.folder.write(file, to: "in/a.dng")
+        try runner.folder.write(file, to: "in/a.jpg/b.dng")
+        try runner.folder.write(file, to: "in/c.dng")
+        try runner.folder.write([], to: "in/c.jpg")
+        #expect(symlink("nowhere", runner.folder.path("in/a.jpeg")) == 0)
+        try runner.folder.write("raw: preview\nrenditions: { r: { save: { format: png } } }\n", to: "p.yaml")
+        _ = try await runner.run(["run", "p.yaml", "in", "-o", "out", "--keep-tree", "--allow", "raw"])
+        let done = try runner.report().sources.filter { $0.status == .done }.map(\.source.path).sorted()
+        #expect(done == ["a.dng", "a.jpg/b.dng", "c.dng"])
+    }
+
+    @Test(arguments: [0.6, 0.8, 0.9])
+    func `a preview that is nearly as large as the photo is used where it is enough`(part: Double) async throws {
+        try runner.folder.write(try await raw(preview: part), to: "in/a.dng")
+        #expect(try await run(["[{ resize: { width: 350 } }]", "[{ resize: { width: 580 } }]"]).exit == 0)
+        #expect(try runner.report().sources[0].renditions.map { $0.preview == true } == [true, false])
+    }
+
     @Test func `the plan says which picture of a raw file it is`() async throws {
         try runner.folder.write("renditions: { r: { save: { format: png } } }\n", to: "p.yaml")
         for (preview, words) in [(1, "the finished picture in the raw file"), (0.5, "developed of what the sensor")] {

@@ -19,15 +19,13 @@ typedef struct {
     /// Pixels of the developed picture, upright, not halved.
     int width;
     int height;
-    /// What the sensor has measured, with the margins around the picture.
+    /// The sensor's measurements, with the margins around the picture.
     int sensor_width;
     int sensor_height;
     /// Each 2 × 2 places of the sensor can become one pixel.
     int can_be_halved;
     /// Seconds since 1970 by a clock whose zone is the system's; 0 if it is not known.
     int64_t taken;
-    char make[64];
-    char model[64];
 } CRawHeader;
 
 /// Reads the header of a file.
@@ -38,7 +36,8 @@ CRaw *craw_open(const uint8_t *bytes, size_t count, CRawHeader *header, int *fau
 /// Faults: LibRaw does not know such files, and it got no memory. Others are of the file.
 enum { CRAW_UNSUPPORTED = -2, CRAW_OUT_OF_MEMORY = -100007 };
 
-/// The largest preview that is a JPEG. One without EXIF has got one that says which way is up.
+/// The preview that LibRaw chooses, which is the largest, if it is a JPEG. One that does not begin with EXIF has got
+/// some that says which way is up.
 /// - Returns NULL if there is none. The bytes stay until the next call or until it is closed.
 const uint8_t *craw_preview(CRaw *raw, size_t *count);
 

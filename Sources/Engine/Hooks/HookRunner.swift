@@ -190,8 +190,15 @@ package final class HookRunner: Sendable {
             var running = running
             for record in due where running.count < Self.mostAtOnce && running[record.number] == nil {
                 guard hook(for: record) != nil else {
-                    loseUnwanted(like: record)
-                    break
+                    // One that is being delivered is not lost.
+                    guard !running.values.contains(record.inbox) else { continue }
+                    do throws(StoreError) {
+                        try loseUnwanted(like: record)
+                        continue
+                    } catch {
+                        state.change { $0.resumes = .now + Self.pauseAfterTrouble }
+                        break
+                    }
                 }
                 guard running.values.count(where: { $0 == record.inbox }) < Self.mostOfInbox else { continue }
                 running[record.number] = record.inbox
@@ -249,9 +256,9 @@ package final class HookRunner: Sendable {
     }
 
     /// Gives up all events that wait for a hook that is no longer there: thousands may have.
-    private func loseUnwanted(like record: HookRecord) {
-        // The ledger may be held; then they are found again.
-        guard let count = try? store.removeHooks(inbox: record.inbox, event: record.event), count > 0 else { return }
+    private func loseUnwanted(like record: HookRecord) throws(StoreError) {
+        let count = try store.removeHooks(inbox: record.inbox, event: record.event)
+        guard count > 0 else { return }
         let source = count == 1 ? HookDocument.source(in: record.body) : nil
         lose(
             HookLoss(

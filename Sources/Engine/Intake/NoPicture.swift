@@ -11,7 +11,7 @@ package enum NoPicture: Hashable, Sendable {
     /// It is the sidecar of a picture that is not there.
     case lonelySidecar(of: BytePath)
     /// It is the same photo as another file, which is taken: a raw file and its JPEG.
-    case sameAs(BytePath)
+    case sameAs
     /// It is in a format that is read on request only, which was not requested.
     case onRequest(SourceFormat)
 }
@@ -26,7 +26,7 @@ extension NoPicture {
         case .somethingElse: "it is no picture, by its name and its content"
         case .unread(let name): "it is no picture that is read: found \(name)"
         case .lonelySidecar(let picture): "it is a sidecar and waits for '\(picture.printable)'"
-        case .sameAs(let other): "it is the photo that is in '\(other.printable)', too"
+        case .sameAs: "a raw file and a JPEG of one name are one photo, and the other file is taken"
         case .onRequest(let format):
             "it is \(format.title), which is read if the inbox has 'allow: [\(format.rawValue)]'"
         }

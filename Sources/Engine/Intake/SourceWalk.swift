@@ -303,7 +303,8 @@ package struct SourceWalk {
             } else if rules.takesSidecars, isSidecar(name, in: folder) {
                 continue
             } else if rules.filter.takes(inner) {
-                if let why = pairs[name].map(NoPicture.sameAs) ?? noPicture(name, in: folder, allowed: rules.allowed) {
+                let other = pairs[name].flatMap { isSource($0, in: folder) ? NoPicture.sameAs : nil }
+                if let why = other ?? noPicture(name, in: folder, allowed: rules.allowed) {
                     passOver(root.path.appending(inner), rules.findsSets ? why.inSet : why)
                     continue
                 }
@@ -317,6 +318,14 @@ package struct SourceWalk {
         }
         if !files.isEmpty { emit(folderSource(relative, in: root, members: files), folder) }
         return folders
+    }
+
+    /// Whether a name is of a file with a picture, which may be damaged.
+    private func isSource(_ name: BytePath, in folder: Directory) -> Bool {
+        guard let found = try? folder.status(name, followLinks: true), found.kind == .regular, found.bytes > 0,
+            let file = try? folder.opening(name, followLinks: true)
+        else { return false }
+        return noPicture(in: file, at: 0, count: found.bytes, allowed: rules.allowed) == nil
     }
 
     /// Whether a file is the folder's sidecar, or that of a picture beside it.

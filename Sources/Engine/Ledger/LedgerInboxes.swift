@@ -21,6 +21,8 @@ enum LedgerInboxes {
         var renames: [String: String] = [:]
         for (name, path) in recorded {
             guard let new = inboxes[path], new != name, !running.contains(name) else { continue }
+            // One that has moved here while it ran has the name already; what is known of the former one stays by its path.
+            if recorded.contains(where: { $0.name == new && $0.path == path }) { continue }
             renames[name] = running.contains(new) ? path.text : new
         }
         let targets = Set(renames.values)

@@ -200,8 +200,11 @@ package struct FailedFolder: Sendable {
         let path = FailureNote.source(ofNoteBeside: name, in: above) ?? source
         if try isCopy(status, at: source, of: path, kept) {
             try forget(path)
+            // First, since nobody looks for one whose picture is gone.
+            if let sidecar = Sidecar.path(of: name), try above.status(sidecar)?.kind == .regular {
+                try above.remove(sidecar)
+            }
             try above.removeTree(name)
-            if let sidecar = Sidecar.path(of: name), try above.status(sidecar) != nil { try above.remove(sidecar) }
         } else {
             // Whoever watches sees the picture with its sidecar.
             if let sidecar = Sidecar.path(of: name), let back = Sidecar.path(of: path),
@@ -291,7 +294,7 @@ package struct FailedFolder: Sendable {
         _ source: BytePath, in copies: Directory, _ path: BytePath, in originals: Directory
     ) throws(SystemError) -> Bool {
         guard let sidecar = Sidecar.path(of: source),
-            try copies.folder(sidecar.directory).status(sidecar.lastComponent) != nil
+            try copies.folder(sidecar.directory).status(sidecar.lastComponent)?.kind == .regular
         else { return true }
         guard let original = Sidecar.path(of: path) else { return false }
         return try hasSameBytes(sidecar, in: copies, original, in: originals)

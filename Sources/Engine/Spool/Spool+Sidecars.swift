@@ -89,7 +89,9 @@ extension Spool {
     func move(
         _ own: BytePath, from mine: Directory, to folder: Directory, beside source: BytePath
     ) throws(SystemError) {
-        guard try mine.status(own) != nil else { return }
+        guard let status = try mine.status(own) else { return }
+        // One that was not copied is refused for what it is, and stays in the inbox.
+        guard own != Self.sidecarCopy || status.kind == .regular && status.bytes <= Self.largestCopy else { return }
         // A version of a name can be too long to have one.
         let name = Sidecar.path(of: source) ?? BytePath("sidecar-\(DurableFile.newToken).yaml")
         _ = try VersionedName(wish: name, calls: calls).move(own, from: mine, to: folder)

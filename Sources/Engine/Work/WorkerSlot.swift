@@ -195,8 +195,7 @@ final class WorkerSlot {
         let members = Members(of: opened, passes: 1)
         let question = WorkerQuestion(.render(message), files: outputs)
         return try ask(question, within: plan.time, growth: memory.growth, members: members) {
-            try $0.rendered(
-                count: outputs.count, mayUsePreviews: plan.mayUsePreviews)
+            try $0.rendered(count: outputs.count, mayUsePreviews: plan.mayUsePreviews)
         }
     }
 

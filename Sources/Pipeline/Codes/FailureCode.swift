@@ -91,8 +91,7 @@ package enum FailureCode: String, CaseIterable, Sendable, Codable {
     package var mayComeFromWorker: Bool {
         switch self {
         case .empty, .unsupportedFormat, .unsupportedColour, .corrupt, .tooManyPixels, .tooLongSide, .tooManyBands,
-            .tooManyFrames,
-            .tooMuchMetadata, .changedWhileRead,
+            .tooManyFrames, .tooMuchMetadata, .changedWhileRead,
             .noSuchPage, .emptyResult,
             .overlayDoesNotFit,
             .tooLargeForFormat, .unequalSizes, .setMemberFailed, .encodingFailed, .internal:

@@ -55,7 +55,9 @@ extension [EmbeddedPreview] {
     /// one that is nearly as large saves nothing.
     package func showing(_ size: PixelSize) -> [EmbeddedPreview] {
         let alike = filter { preview in
-            guard preview.isPlausible, preview.size.area <= size.area / 2 else { return false }
+            guard preview.isPlausible, preview.place == .raw || preview.size.area <= size.area / 2 else {
+                return false
+            }
             let height = Double(preview.size.width) * Double(size.height) / Double(size.width)
             let difference = abs(Double(preview.size.height) - height)
             // Some programs round sides to even numbers. Cameras leave out columns and rows at the edges that LibRaw has.
@@ -96,7 +98,11 @@ extension LoadPlan {
     func memory(ofPreviewsIn source: SourceFacts, _ renditions: [RenditionPlan]) -> Int {
         let pixel = source.bands * source.depth.bytes
         let loads = previews.compactMap(\.self)
-        let decoding = loads.map { saturating(2 * $0.preview.fileBytes(in: source), pixel * $0.preview.size.area) }
+        let decoding = loads.map {
+            // That of a raw file may be turned before it is scaled.
+            let copies = $0.preview.place == .raw ? 2 : 1
+            return saturating(2 * $0.preview.fileBytes(in: source), copies * pixel * $0.preview.size.area)
+        }
         let scaled = zip(renditions, previews).map { rendition, load in
             load == nil ? 0 : pixel * (rendition.firstScaling?.size.area ?? 0)
         }

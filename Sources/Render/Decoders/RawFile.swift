@@ -100,8 +100,8 @@ final class RawFile {
     /// As many passes as a JPEG may have that is a source.
     private static let mostScans = Limits().maximumScans
 
-    /// LibRaw puts EXIF of its own before all that a preview has, unless that begins with EXIF. If there is some further
-    /// on, it is the camera's.
+    /// LibRaw puts EXIF of its own, signed by dcraw, before all that a preview has, unless that begins with EXIF. If there
+    /// is some further on, it is the camera's.
     private static func withoutInventedEXIF(_ file: [UInt8]) -> [UInt8] {
         var place = 2
         var found: [Range<Int>] = []
@@ -112,7 +112,8 @@ final class RawFile {
             }
             place = end
         }
-        guard found.count > 1, found[0].lowerBound == 2 else { return file }
+        guard found.count > 1, found[0].lowerBound == 2, file[found[0]].firstRange(of: Array("dcraw v".utf8)) != nil
+        else { return file }
         return Array(file[..<2] + file[found[0].upperBound...])
     }
 
@@ -127,7 +128,7 @@ final class RawFile {
         var (time, parts) = (time_t(seconds), tm())
         guard seconds > 0, localtime_r(&time, &parts) != nil else { return nil }
         func digits(_ number: CInt) -> String { (number < 10 ? "0" : "") + String(number) }
-        let date = "\(parts.tm_year + 1900):\(digits(parts.tm_mon + 1)):\(digits(parts.tm_mday))"
+        let date = "\(Int(parts.tm_year) + 1900):\(digits(parts.tm_mon + 1)):\(digits(parts.tm_mday))"
         let text = "\(date) \(digits(parts.tm_hour)):\(digits(parts.tm_min)):\(digits(parts.tm_sec))"
         return isDate(text) ? text : nil
     }

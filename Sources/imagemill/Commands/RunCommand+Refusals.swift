@@ -157,7 +157,8 @@ extension RunCommand {
     func refuseForeignPictures(_ found: FoundSources, in files: OutputFolderFiles, for pipeline: LoadedPipeline) throws
     {
         guard let folder = found.outputFolder else { return }
-        let rules = WalkRules(outbox: nil, kind: pipeline.file.source, allowed: limitOptions.limits.allowed)
+        let rules = WalkRules(
+            outbox: nil, kind: pipeline.file.source, allowed: limitOptions.limits.allowed, raw: pipeline.file.raw)
         let pictures = files.foreignPictures(rules)
         guard let first = pictures.first else { return }
         let others = pictures.count > 1 ? " and \(counted(pictures.count - 1, "other picture"))" : ""

@@ -99,7 +99,7 @@ package enum CameraRaw {
         guard let layout = try? TIFFLayout(of: file), let first = firstDirectory(of: file) else { return false }
         let inner = below(first, in: file).compactMap { try? TIFFDirectory(at: $0, in: file, layout) }
         return ([first] + inner).contains { directory in
-            if directory.fields[.defaultUserCrop] != nil { return true }
+            if let field = directory.fields[.defaultUserCrop], !field.isWholePicture(in: file) { return true }
             guard let (width, height) = directory.fields[.defaultCropSize]?.pair(in: file) else { return false }
             return width.multipliedReportingOverflow(by: height).partialValue < pixels / 10 * 9
         }
@@ -108,7 +108,7 @@ package enum CameraRaw {
     private static func exif(of file: ByteSource) -> (ByteSource, TIFFDirectory)? {
         let start = file.read(0, min(file.count, 1 << 18))
         // Canon's CR3 has a TIFF of its own for it.
-        if let place = start.firstRange(of: Array("CMT2".utf8)) {
+        if file.read(4, 8) == Array("ftypcrx ".utf8), let place = start.firstRange(of: Array("CMT2".utf8)) {
             let source = ByteSource(Array(start[place.upperBound...]))
             guard let layout = try? TIFFLayout(of: source), let first = try? layout.firstDirectory(in: source),
                 let directory = try? TIFFDirectory(at: first, in: source, layout)

@@ -14,6 +14,8 @@ struct TIFFDirectory {
 
     /// Whether the values of all fields, known here or not, are inside the file.
     let hasAllValues: Bool
+    /// The same for fields that are known here.
+    let hasKnownValues: Bool
 
     init(at offset: Int, in source: ByteSource, _ layout: TIFFLayout) throws(StructureError) {
         guard let count = source.integer(at: offset, bytes: layout.fieldCountBytes, layout.order), count > 0 else {
@@ -25,15 +27,17 @@ struct TIFFDirectory {
 
         var reader = ForwardReader(source, in: offset + layout.fieldCountBytes..<offset + bytes)
         var fields: [TIFFTag: TIFFField] = [:]
-        var hasAllValues = true
+        var (hasAllValues, hasKnownValues) = (true, true)
         for _ in 0..<count {
             let tag = TIFFTag(rawValue: try reader.integer(bytes: 2, layout.order))
             let field = try TIFFField(from: &reader, layout)
-            hasAllValues = hasAllValues && field.isInside(source)
+            let isInside = field.isInside(source)
+            hasAllValues = hasAllValues && isInside
+            hasKnownValues = hasKnownValues && (isInside || tag == nil)
             if let tag, fields[tag] == nil { fields[tag] = field }
         }
         self.fields = fields
-        self.hasAllValues = hasAllValues
+        (self.hasAllValues, self.hasKnownValues) = (hasAllValues, hasKnownValues)
         next = try reader.integer(bytes: layout.offsetBytes, layout.order)
     }
 }

@@ -50,6 +50,13 @@ struct TIFFField {
         return (parts[0] / parts[1], parts[2] / parts[3])
     }
 
+    /// Whether it has the fractions 0, 0, 1 and 1: top, left, bottom and right of a whole picture.
+    func isWholePicture(in source: ByteSource) -> Bool {
+        guard type == 5, count == 4, isInside(source) else { return false }
+        let parts = (0..<8).compactMap { source.integer(at: offset + 4 * $0, bytes: 4, order) }
+        return parts.count == 8 && parts[0] == 0 && parts[2] == 0 && parts[4] == parts[5] && parts[6] == parts[7]
+    }
+
     /// Replaces the first value, a SHORT or a LONG, in the file that this field is of. One too large for its type loses
     /// its high bits.
     func replaceFirst(with value: Int, in file: inout [UInt8]) {

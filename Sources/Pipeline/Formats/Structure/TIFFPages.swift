@@ -82,7 +82,8 @@ enum TIFFPages: FileStructure {
     /// Looks whether all directories, their values and the pixels they list lie inside the file.
     static func walk(_ source: ByteSource) throws(StructureError) { try walk(source, needsPixels: true) }
 
-    /// - Parameter needsPixels: the first directory is of a page, not of what belongs to all.
+    /// - Parameter needsPixels: the first directory is of a page, not of what belongs to all. Cameras that write others
+    ///   also write fields of their own that lead nowhere.
     static func walk(_ source: ByteSource, needsPixels: Bool) throws(StructureError) {
         let layout = try TIFFLayout(of: source)
         var pending = [try layout.firstDirectory(in: source)]
@@ -93,7 +94,7 @@ enum TIFFPages: FileStructure {
         var directoriesLeft = mostDirectories
         while let offset = pending.popLast() {
             let directory = try TIFFDirectory(at: offset, in: source, layout)
-            guard directory.hasAllValues else { throw .endsEarly }
+            guard needsPixels ? directory.hasAllValues : directory.hasKnownValues else { throw .endsEarly }
             let isFirst = directoriesLeft == mostDirectories
             guard directory.pixelPlaces != nil || !isFirst || !needsPixels else { throw .malformed }
             bytesLeft -= directory.listedBytes

@@ -34,7 +34,7 @@ NO, NIL, NOTHING = b"\0", b"\0", number(0)
 # What is said of a JPEG of eight bits in RGB.
 def jpeg(width, height):
     return case(b"facts", text(b"jpeg"), number(width), number(height), number(1), number(1), NO, text(b"rgb"), text(b"eight"), NO, NIL, NO,
-        NOTHING, number(9), NOTHING, NOTHING, NIL, NIL, NIL, NIL, NOTHING, NIL, NIL, NIL, NIL)
+        NOTHING, number(9), NOTHING, NOTHING, NIL, NIL, NIL, NIL, NOTHING, NIL, NIL, NIL, NIL, NIL)
 
 # What is said of renditions of these widths and heights.
 def rendered(*sizes):

@@ -93,7 +93,7 @@ import Testing
         ("{ name: a/b }", "1:18 a file name has no '/'; use 'folder' for the folders"),
         (
             "{ format: jpg }",
-            "1:20 expected one of jpeg, png, webp, gif, tiff, heic, avif, svg, pdf, jxl, jp2, found 'jpg'"
+            "1:20 expected one of jpeg, png, webp, gif, tiff, heic, avif, svg, pdf, raw, jxl, jp2, found 'jpg'"
         ),
         ("{ any: [] }", "1:17 'any' expects a list of conditions, found an empty list"),
         ("{ widht: 5 }", "1:12 unknown key 'widht' in the condition; did you mean 'width'?"),

@@ -40,7 +40,7 @@ package struct WantedMetadata: Codable, Sendable {
         (self.words, self.fields, self.previews, self.developsRaw) = (words, fields, previews, developsRaw)
     }
 
-    /// Whether facts of a source in this format have previews.
+    /// Returns true if the facts of a source in this format list its previews.
     package func hasPreviews(_ format: SourceFormat) -> Bool { format == .raw ? !developsRaw : previews }
 }
 

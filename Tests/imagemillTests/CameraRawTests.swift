@@ -235,6 +235,8 @@ private enum LibRaw {
         #expect((0...2).contains(result.exit), "\(result)")
         for source in try runner.report().sources {
             #expect(source.error?.code != "internal", "\(source.source.path): \(String(describing: source.error))")
+            // A trap of Swift's: then it is this program that a file has taken down.
+            #expect(source.error?.message.contains("Illegal instruction") != true, "\(source.source.path)")
         }
     }
 }

@@ -320,7 +320,7 @@ package struct SourceWalk {
         return folders
     }
 
-    /// Whether a name is of a file with a picture, which may be damaged.
+    /// Returns true if a file of this name is there and begins like a picture that is read.
     private func isSource(_ name: BytePath, in folder: Directory) -> Bool {
         guard let found = try? folder.status(name, followLinks: true), found.kind == .regular, found.bytes > 0,
             let file = try? folder.opening(name, followLinks: true)

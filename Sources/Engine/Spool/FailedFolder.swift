@@ -200,7 +200,7 @@ package struct FailedFolder: Sendable {
         let path = FailureNote.source(ofNoteBeside: name, in: above) ?? source
         if try isCopy(status, at: source, of: path, kept) {
             try forget(path)
-            // First, since nobody looks for one whose picture is gone.
+            // Removed before the picture: a crash in between must not leave a sidecar alone.
             if let sidecar = Sidecar.path(of: name), try above.status(sidecar)?.kind == .regular {
                 try above.remove(sidecar)
             }
@@ -289,7 +289,7 @@ package struct FailedFolder: Sendable {
         }
     }
 
-    /// Whether a failed picture's sidecar, if it has one, is that of the picture in the inbox too.
+    /// Returns true if a failed picture has no sidecar, or the same one as the picture in the inbox.
     private static func hasNoOtherSidecar(
         _ source: BytePath, in copies: Directory, _ path: BytePath, in originals: Directory
     ) throws(SystemError) -> Bool {

@@ -154,7 +154,7 @@ package struct SourcePlan: Sendable {
     package private(set) var warnings: [Warning]
 
     package var isSet: Bool { !members.isEmpty }
-    /// Whether a rendition may be made of a preview in the source's file.
+    /// Returns true if a rendition may be made of a preview in the source's file.
     package var mayUsePreviews: Bool { source.raw == .preview || load.previews.contains { $0 != nil } }
     /// Whether a rendition keeps the source's gain map.
     package var hasGainMap: Bool { renditions.contains { $0.gainMap != nil } }

@@ -55,7 +55,7 @@ package enum CameraRaw {
         return (0..<min(field.count, 16)).compactMap { _ in try? numbers.next() }
     }
 
-    /// Whether the finished pictures in a file are in Adobe RGB, as far as TIFFs and what resembles them say.
+    /// Returns true if a file based on TIFF, or a CR3, says that its finished pictures are in Adobe RGB.
     package static func isAdobeRGB(_ file: ByteSource) -> Bool {
         if let first = firstDirectory(of: file), let stated = first.number(.previewColorSpace, in: file) {
             return stated == dngAdobeRGB
@@ -92,8 +92,8 @@ package enum CameraRaw {
         return try? TIFFDirectory(at: place, in: source, layout)
     }
 
-    /// Whether a DNG is to be shown as a part of what the sensor has measured, which LibRaw does not do: a small preview
-    /// shows that part.
+    /// Returns true if a DNG asks to be shown cropped. LibRaw develops the whole sensor, and a small preview shows the
+    /// crop.
     /// - Parameter pixels: of the whole.
     package static func isCropped(_ file: ByteSource, pixels: Int) -> Bool {
         guard let layout = try? TIFFLayout(of: file), let first = firstDirectory(of: file) else { return false }
@@ -116,8 +116,7 @@ package enum CameraRaw {
             return (source, directory)
         }
         let source = RawStructure.asTIFF(file)
-        guard let layout = try? TIFFLayout(of: source), let place = try? layout.firstDirectory(in: source),
-            let first = try? TIFFDirectory(at: place, in: source, layout),
+        guard let layout = try? TIFFLayout(of: source), let first = firstDirectory(of: file),
             let exif = first.number(.exifDirectory, in: source),
             let directory = try? TIFFDirectory(at: exif, in: source, layout)
         else { return nil }

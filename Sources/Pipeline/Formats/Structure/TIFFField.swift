@@ -50,7 +50,7 @@ struct TIFFField {
         return (parts[0] / parts[1], parts[2] / parts[3])
     }
 
-    /// Whether it has the fractions 0, 0, 1 and 1: top, left, bottom and right of a whole picture.
+    /// Returns true if it is a crop that leaves the whole picture: top 0, left 0, bottom 1, right 1.
     func isWholePicture(in source: ByteSource) -> Bool {
         guard type == 5, count == 4, isInside(source) else { return false }
         let parts = (0..<8).compactMap { source.integer(at: offset + 4 * $0, bytes: 4, order) }

@@ -32,7 +32,7 @@ import Testing
             }
             let started = try fixture.restarted()
             #expect(try started.place(of: job, inbox: fixture.inbox) == .inbox)
-            #expect(started.claim(job, from: fixture.inbox, ignored: fixture.ignored, largest: .max) == .claimed)
+            #expect(started.claim(job, from: fixture.inbox, CompanionRule(), settle: .zero, largest: .max) == .claimed)
             let source = try started.open(job, ignored: fixture.ignored, limits: Limits())
             #expect(source.members?.count == 5)
             #expect(try Directory(BytePath(path(job, ""))).status(Snapshot.part) == nil)
@@ -253,7 +253,7 @@ import Testing
         try FileManager.default.removeItem(atPath: path(job, ""))
         let started = try fixture.restarted()
         #expect(try started.place(of: job, inbox: fixture.inbox) == .inbox)
-        #expect(started.claim(job, from: fixture.inbox, ignored: fixture.ignored, largest: .max) == .claimed)
+        #expect(started.claim(job, from: fixture.inbox, CompanionRule(), settle: .zero, largest: .max) == .claimed)
         #expect(try started.place(of: job, inbox: fixture.inbox) == .spool)
     }
 

@@ -16,7 +16,7 @@ struct SpoolFixture {
     private let names = JobNames()
     let ignored = IgnoredNames()
     var limits = Limits()
-    var sidecars = SidecarRule.none
+    var companions = CompanionRule()
 
     init(calls: NameCalls = .system) throws {
         folder = try TemporaryFolder()
@@ -49,8 +49,7 @@ struct SpoolFixture {
 
     func claim(_ job: Job) -> ClaimOutcome {
         spool.claim(
-            job, from: inbox, ignored: ignored, largest: limits.maximumSourceBytes,
-            sidecarsSettle: sidecars.takes ? .zero : nil)
+            job, from: inbox, companions, settle: .zero, largest: limits.maximumSourceBytes)
     }
 
     /// A job whose source is in the spool.
@@ -62,7 +61,7 @@ struct SpoolFixture {
     }
 
     func open(_ job: Job) throws -> SourceFile {
-        try spool.open(job, ignored: ignored, limits: limits, sidecars: sidecars)
+        try spool.open(job, ignored: ignored, limits: limits, sidecars: companions.sidecars)
     }
 
     func entries() throws -> [SpoolEntry] { try spool.entries(ignored: ignored) }

@@ -14,7 +14,7 @@ import Testing
 
     init() throws {
         fixture = try SpoolFixture()
-        fixture.sidecars = .optional
+        fixture.companions.sidecars = .optional
     }
 
     private func drop(_ name: String = "sub/a.jpg", _ values: String = "side: 1") throws {
@@ -132,7 +132,7 @@ import Testing
         let work = try spool.own.open(.work)
         let mine = try #require(try work.makingNewFolder(job.id.path, mode: 0o700))
         #expect(symlink("sub/a.jpg", folder.path("\(fixture.work)/\(job.id.text)/origin")) == 0)
-        try spool.takeSidecar(of: job, from: inbox, to: mine, settle: .zero)
+        try spool.takeCompanions(of: job, from: inbox, to: mine, fixture.companions, settle: .zero)
         #expect(try fixture.list("in") == ["sub", "sub/a.jpg"])
         // The next start claims it.
         #expect(try fixture.place(job) == .inbox)
@@ -143,7 +143,7 @@ import Testing
         let other = try fixture.job("sub/a.jpg")
         let folderOfOther = try #require(try work.makingNewFolder(other.id.path, mode: 0o700))
         #expect(symlink("sub/a.jpg", folder.path("\(fixture.work)/\(other.id.text)/origin")) == 0)
-        try spool.takeSidecar(of: other, from: inbox, to: folderOfOther, settle: .zero)
+        try spool.takeCompanions(of: other, from: inbox, to: folderOfOther, fixture.companions, settle: .zero)
         try inbox.remove(BytePath("a.jpg"))
         #expect(fixture.claim(other) == .gone)
         #expect(try fixture.list("in") == ["sub", "sub/a.jpg.yaml"])
@@ -208,7 +208,7 @@ import Testing
         let kept = try fixture.claimed("k.jpg", keeps: true)
         #expect(throws: Failure.self) { try fixture.open(kept).openedSidecars() }
         var strict = fixture
-        strict.sidecars = .required
+        strict.companions.sidecars = .required
         try folder.write("picture", to: "in/e.jpg")
         let job = try strict.claimed("e.jpg")
         let missing = #expect(throws: Failure.self) { try strict.open(job) }
@@ -219,7 +219,7 @@ import Testing
         try drop()
         let job = try fixture.job("sub/a.jpg")
         let outcome = spool.claim(
-            job, from: fixture.inbox, ignored: fixture.ignored, largest: .max, sidecarsSettle: .seconds(60))
+            job, from: fixture.inbox, fixture.companions, settle: .seconds(60), largest: .max)
         #expect(outcome == .changed)
         #expect(try fixture.list("in") == ["sub", "sub/a.jpg", "sub/a.jpg.yaml"] && fixture.list(fixture.work) == [])
     }

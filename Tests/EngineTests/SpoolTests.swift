@@ -666,7 +666,7 @@ import Testing
         let job = try fixture.job("a.jpg")
         do {
             let spool = try Spool(former, inbox: fixture.inbox, name: "shop")
-            #expect(spool.claim(job, from: fixture.inbox, ignored: fixture.ignored, largest: 1 << 20) == .claimed)
+            #expect(spool.claim(job, from: fixture.inbox, CompanionRule(), settle: .zero, largest: 1 << 20) == .claimed)
         }
         let path = BytePath(folder.path("elsewhere/in"))
         try FileSystem.makeDirectories(path)

@@ -108,6 +108,38 @@ private enum LibRaw {
         #expect(other.exit == 0 && !other.errors.contains("passed over"), "\(other)")
     }
 
+    @Test func `in a drop folder a raw file follows its JPEG, and one that comes later is a source of its own`()
+        async throws
+    {
+        let inbox = "path: in, outbox: out, pipeline: p.yaml, settle: 1s, incomplete-after: 2s, allow: [raw]"
+        let drop = try WatchedFolder(mill: "state: state\ninboxes:\n  - { \(inbox) }\n")
+        try drop.runner.folder.write(
+            "renditions: { r: { stages: \(small), save: { format: png } } }\n", to: "p.yaml")
+        let watch = try await drop.start()
+        let (file, photo) = (try await raw(preview: 1), try await jpeg(Self.red, 300, 200))
+        try drop.drop("a.CR3", file)
+        try drop.drop("a.JPG", photo)
+        try drop.drop("b.jpg", photo)
+        try drop.drop("b.nef", file)
+        try drop.drop("c.dng", file)
+        try drop.drop("d.jpg", Array(photo.prefix(300)))
+        try drop.drop("d.dng", file)
+        try await drop.until(
+            "out/a.JPG.json", "out/b.jpg.json", "out/c.dng.json", "state/done/in/a.CR3", "state/done/in/b.nef",
+            "state/failed/in/d.jpg.error.json", "state/failed/in/d.dng")
+        try drop.drop("a.CR3", file)
+        try await drop.until("out/a.CR3-2.json", "state/done/in/a~2.CR3")
+        let names = try drop.runner.folder.entries()
+        #expect(names.filter { $0.hasPrefix("in/") } == [], "\(names)")
+        #expect(
+            names.filter { $0.hasPrefix("out/") && $0.hasSuffix(".json") }
+                == ["a.CR3-2", "a.JPG", "b.jpg", "c.dng"].map { "out/\($0).json" }, "\(names)")
+        let retry = try await drop.runner.run("retry", "mill.yaml", "--all")
+        #expect(retry.exit == 0 && retry.output == "1 source moved back\n", "\(retry)")
+        try await drop.until("state/failed/in/d.jpg.error.json", "state/failed/in/d.dng")
+        try await drop.stop(watch)
+    }
+
     @Test func `a name alone makes no pair`() async throws {
         let file = try await raw(preview: 1)
         try runner.folder.write(file, to: "in/a.dng")

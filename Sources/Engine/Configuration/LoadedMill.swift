@@ -336,14 +336,18 @@ extension LoadedMill.Inbox {
                 zeroByteAfter: settings.zeroByteAfter),
             setQuiet: settings.setQuiet, takesSets: takesSets, ignored: ignored)
         watch.allowed = settings.allowed.formats
-        watch.sidecars = sidecars
+        watch.companions = companions
         return watch
     }
 
-    /// Whether its pictures have values for the parameters of the pipeline.
-    var sidecars: SidecarRule {
-        if pipeline.file.settings.isEmpty { return .none }
-        return settings.sidecar == .required ? .required : .optional
+    /// The files that its pictures bring along: with values for the parameters of the pipeline, and the other file of a photo.
+    var companions: CompanionRule {
+        var rule = CompanionRule()
+        rule.ignored = ignored
+        if !pipeline.file.settings.isEmpty { rule.sidecars = settings.sidecar == .required ? .required : .optional }
+        // Raw files are no members of sets.
+        if settings.allowed.formats.contains(.raw), pipeline.file.source != .set { rule.raw = pipeline.file.raw }
+        return rule
     }
 
     /// Makes the outbox if nothing but itself is missing, as `run` does. For the start only: an outbox that vanishes

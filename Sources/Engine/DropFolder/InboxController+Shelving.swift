@@ -21,8 +21,8 @@ extension InboxController: JobSite, Shelving {
         let (spool, inbox, limits) = state.withLock { ($0.spool, $0.inbox, $0.route.render.limits) }
         guard let spool else { return .obstructed(Pause(.missingInbox, "the inbox has no folders yet")) }
         switch spool.claim(
-            job, from: inbox.path, ignored: inbox.ignored, largest: limits.maximumSourceBytes,
-            sidecarsSettle: inbox.sidecars.takes ? inbox.settings.settle : nil)
+            job, from: inbox.path, inbox.companions, settle: inbox.settings.settle,
+            largest: limits.maximumSourceBytes)
         {
         case .claimed:
             state.withLock { $0.inSpool[job.id] = SpooledJob(in: spool.folders(of: job.id)) }
@@ -52,7 +52,8 @@ extension InboxController: JobSite, Shelving {
             throw error.asSourceFailure
         }
         state.withLock { $0.postponed[job.id] = nil }
-        return try spool.open(job, ignored: inbox.ignored, limits: route.render.limits, sidecars: inbox.sidecars)
+        return try spool.open(
+            job, ignored: inbox.ignored, limits: route.render.limits, sidecars: inbox.companions.sidecars)
     }
 
     func owner(of job: Job) -> BytePath { job.owner }

@@ -59,7 +59,7 @@ struct InboxRecovery {
                 if let end = end(of: job, at: place) {
                     controller.happened(end.news, to: job, files: nil, source: nil)
                 }
-                try spool.putAwaySidecar(of: job, isDone: effect == .countDone)
+                try spool.putAwayCompanions(of: job, isDone: effect == .countDone)
                 try spool.discard(job.id)
             // Lanes do these when they take the job.
             case .claim, .attempt, .settle, .deadLetter, .retry: break

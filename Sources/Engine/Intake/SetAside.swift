@@ -65,6 +65,10 @@ struct SetAside {
     /// How often in a row a source could not be taken; 0 if that is not known.
     func blocks(of path: BytePath) -> UInt8 { entry(of: path)?.blocks ?? 0 }
 
+    mutating func remove(_ path: BytePath) {
+        if entry(of: path) != nil { entries[place(of: path).0] = Entry() }
+    }
+
     mutating func removeAll() {
         entries = []
         places = .known([])

@@ -55,31 +55,33 @@ package struct UploadSigns: Equatable, Sendable {
     package var leftovers: UInt64
 
     /// The sidecar that belongs to a picture.
-    package var sidecar: SidecarSign
+    package var sidecar: CompanionSign
+    /// The other file of its photo, raw or JPEG.
+    package var other: CompanionSign
 
     /// There is nothing in the set but its members.
     var namesMembersOnly: Bool { unfinished == nil && leftovers == 0 }
 
     package init(
         isDeclaredComplete: Bool = false, unfinished: UInt64? = nil, leftovers: UInt64 = 0,
-        sidecar: SidecarSign = .none
+        sidecar: CompanionSign = .none, other: CompanionSign = .none
     ) {
-        self.sidecar = sidecar
+        (self.sidecar, self.other) = (sidecar, other)
         self.isDeclaredComplete = isDeclaredComplete
         self.unfinished = unfinished
         self.leftovers = leftovers
     }
 }
 
-/// The state of a picture's sidecar at a look.
-package enum SidecarSign: Equatable, Sendable {
-    /// Its inbox takes none.
+/// The state of a file that belongs to a picture, at a look.
+package enum CompanionSign: Equatable, Sendable {
+    /// Its inbox takes none, or not with this picture.
     case none
     /// It may come while the picture settles.
     case awaited
     /// It must come.
     case missing
-    case found(FileVersion)
+    case found([FileVersion])
 }
 
 /// Why a source is not complete yet.
@@ -192,7 +194,8 @@ package struct Settling: Sendable {
             return now >= deadline(times) ? .ready : .wait(until: deadline(times))
         }
         // Neither is known to be whole, unless nothing changes any more.
-        if writer == .finished && signs.sidecar == .none || now >= quietEnd(times) { return .examine }
+        let isAlone = signs.sidecar == .none && signs.other == .none
+        if writer == .finished && isAlone || now >= quietEnd(times) { return .examine }
         return .wait(until: max(quietEnd(times), now + growthPause(times)))
     }
 

@@ -94,7 +94,7 @@ final class SlowLooks: Sendable {
     private func find(_ action: SourceTracker.Action, until end: Moment) throws(SystemError) -> SourceLook.Found? {
         var look = SourceLook(
             root: try Directory(settings.path), ignored: settings.ignored, largest: settings.largest)
-        look.sidecars = settings.sidecars
+        look.companions = settings.companions
         look.deadline = end
         guard case .examine = action else { return try look.find(action) }
         // A decoder has to judge what takes longer.

@@ -28,8 +28,7 @@ struct SourceLook {
     /// How many members a set may have, and how many other names. Of one with more, which will be refused, the rest is
     /// not looked at.
     var most = OpenedSet.most
-    /// Whether pictures have sidecars.
-    var sidecars = SidecarRule.none
+    var companions = CompanionRule()
     /// When to give up: a large set or a large file takes long.
     var deadline = Moment.never
 
@@ -50,24 +49,33 @@ struct SourceLook {
     func look(_ path: BytePath, isSet: Bool) throws(SystemError) -> LookResult? {
         guard let found = try status(of: path) else { return .nothing }
         switch (found.kind, isSet) {
-        case (.regular, false): return .source(found, UploadSigns(sidecar: try sidecar(of: path)))
+        case (.regular, false):
+            return .source(found, UploadSigns(sidecar: try sidecar(of: path), other: try other(of: path)))
         case (.directory, true): return try set(root.folder(path), found)
         case (.directory, false), (.regular, true): return .nothing
         case (.link, _), (.other, _): return .irregular(found.kind)
         }
     }
 
-    private func sidecar(of path: BytePath) throws(SystemError) -> SidecarSign {
-        guard sidecars.takes else { return .none }
+    private func sidecar(of path: BytePath) throws(SystemError) -> CompanionSign {
+        let rule = companions.sidecars
+        guard rule.takes else { return .none }
         // A file that is one itself has none.
         if Sidecar.picture(of: path) != nil { return .none }
         // One of 0 bytes is about to be written.
         guard let sidecar = Sidecar.path(of: path), let found = try status(of: sidecar), found.kind != .directory,
             found.bytes > 0 || found.kind != .regular
         else {
-            return sidecars == .required ? .missing : .awaited
+            return rule == .required ? .missing : .awaited
         }
-        return .found(found.version)
+        return .found([found.version])
+    }
+
+    /// Each file of a photo waits for the other one.
+    private func other(of path: BytePath) throws(SystemError) -> CompanionSign {
+        guard companions.raw != nil, PhotoFile(path) != nil else { return .none }
+        let found = try companions.others(of: path.lastComponent, in: folder(above: path))
+        return found.isEmpty ? .awaited : .found(found.map(\.status.version))
     }
 
     /// Whether somebody writes, and whether the structure is complete; for a set, the worst of its members.
@@ -76,10 +84,12 @@ struct SourceLook {
         guard isSet else {
             let folder = try folder(above: path)
             let own = try examine(folder.opening(path.lastComponent))
-            guard sidecars.takes, let sidecar = Sidecar.path(of: path.lastComponent),
-                let file = try? folder.opening(sidecar)
-            else { return own }
-            return own?.worse(Examination(hasWriter: file.hasWriter, structure: .complete))
+            let sidecar = companions.sidecars.takes ? Sidecar.path(of: path.lastComponent) : nil
+            let others = try companions.others(of: path.lastComponent, in: folder).map(\.name)
+            return ([sidecar].compactMap(\.self) + others).reduce(own) { worst, name in
+                guard let file = try? folder.opening(name) else { return worst }
+                return worst?.worse(Examination(hasWriter: file.hasWriter, structure: .complete))
+            }
         }
         var worst: Examination? = Examination(hasWriter: false, structure: .complete)
         var count = Count(most: most)

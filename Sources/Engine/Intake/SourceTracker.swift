@@ -476,6 +476,15 @@ package struct SourceTracker {
         forget(entry.path)
     }
 
+    /// Records that what had a file passed over may be gone.
+    package mutating func reconsider(_ path: BytePath, at now: Moment) {
+        if let slot = index[path].map(Int.init) {
+            if slots[slot]?.phase == .passedOver { change(slot) { entry, _ in entry.due = min(entry.due, now) } }
+        } else {
+            passed.remove(path)
+        }
+    }
+
     // MARK: Slots
 
     private func times(_ entry: Entry) -> SettleTimes { entry.isSet ? setTimes : times }

@@ -5,7 +5,7 @@ import System
 extension WatchLoop {
     func lookAtDueSources(_ directory: Directory) -> [Offer] {
         var look = SourceLook(root: directory, ignored: settings.ignored, largest: settings.largest)
-        look.sidecars = settings.sidecars
+        look.companions = settings.companions
         var ready: [Offer] = []
         for (action, found) in slowLooks.takeOutcomes() { follow(record(found, of: action), look, &ready) }
         let end = Moment.now + settings.lookTime
@@ -60,17 +60,29 @@ extension WatchLoop {
 
     /// The path of the picture that a file would be the sidecar of; nil if the inbox takes none, or by its name.
     func pictureOf(sidecar path: BytePath) -> BytePath? {
-        settings.sidecars.takes && !settings.takesSets ? Sidecar.picture(of: path) : nil
+        settings.companions.sidecars.takes && !settings.takesSets ? Sidecar.picture(of: path) : nil
     }
 
     /// Why a complete file is no source, as a search judges it; nil for a source.
     func passesOver(_ path: BytePath, in inbox: Directory) -> NoPicture? {
         if let picture = pictureOf(sidecar: path) { return .lonelySidecar(of: picture.lastComponent) }
+        if hasOther(inPlaceOf: path, in: inbox) { return .sameAs }
         // Most files need no folder for that.
-        guard !isNamedLikeAPicture(path, allowed: settings.allowed),
-            let folder = try? path.directory.bytes.isEmpty ? inbox : inbox.folder(path.directory)
-        else { return nil }
+        guard !isNamedLikeAPicture(path, allowed: settings.allowed), let folder = try? inbox.folder(path.directory)
+        else {
+            return nil
+        }
         return noPicture(path, in: folder, allowed: settings.allowed, followLinks: false)
+    }
+
+    /// Returns true if another file of the same photo is taken in a file's place.
+    func hasOther(inPlaceOf path: BytePath, in inbox: Directory) -> Bool {
+        guard settings.companions.raw != nil, PhotoFile(path) != nil, let folder = try? inbox.folder(path.directory)
+        else {
+            return false
+        }
+        let found = try? settings.companions.sources(inPlaceOf: path.lastComponent, in: folder)
+        return found?.isEmpty == false
     }
 
     /// Tells the tracker what came of an action.

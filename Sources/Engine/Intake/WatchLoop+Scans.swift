@@ -68,7 +68,12 @@ extension WatchLoop {
         // Its picture is looked at with it.
         case .file(let path, _) where hasPicture(sidecar: path, in: inbox): break
         case .file(let path, let status):
-            if !isDone(path, status) { tracker.scanned(path, status, at: .now) }
+            guard !isDone(path, status) else { return }
+            // The file that was taken in its place may be gone.
+            if settings.companions.raw != nil, PhotoFile(path) != nil, !hasOther(inPlaceOf: path, in: inbox) {
+                tracker.reconsider(path, at: .now)
+            }
+            tracker.scanned(path, status, at: .now)
         case .irregular(let path, let kind): logOnce(path, .irregular(path, kind))
         case .ignored: ignoredInScan += 1
         case .tooDeep(let path): misplaced(path, .tooDeep)

@@ -259,6 +259,11 @@ final class WatchLoop {
             } else {
                 tracker.record(event, path, at: .now)
                 if let picture = pictureOf(sidecar: path) { tracker.sidecarChanged(of: picture, at: .now) }
+                if event == .vanished, settings.companions.raw != nil {
+                    for other in PhotoFile.others(of: path.lastComponent) {
+                        tracker.reconsider(path.directory.appending(other), at: .now)
+                    }
+                }
             }
             return
         }
@@ -272,7 +277,7 @@ final class WatchLoop {
 
     /// Whether a file has values for the pictures of its folder: it stays there.
     func isSidecarOfFolder(_ path: BytePath) -> Bool {
-        settings.sidecars.takes && path.lastComponent == Sidecar.ofFolder
+        settings.companions.sidecars.takes && path.lastComponent == Sidecar.ofFolder
     }
 
     func folderAppeared(_ path: BytePath) {

@@ -12,6 +12,31 @@ package enum SidecarRule: Sendable {
     var takes: Bool { self != .none }
 }
 
+/// The files beside a picture that belong to it, and go where it goes.
+package struct CompanionRule: Sendable {
+    package var sidecars = SidecarRule.none
+    /// It decides which of a raw file and its JPEG is the picture; nil if raw files are not read.
+    package var raw: RawUse?
+    /// The names of files that nobody takes.
+    package var ignored = IgnoredNames()
+
+    package init(sidecars: SidecarRule = .none, raw: RawUse? = nil) { (self.sidecars, self.raw) = (sidecars, raw) }
+
+    /// The other files of a picture's photo that are passed over for it.
+    func others(of name: BytePath, in folder: Directory) throws(SystemError) -> [FileInFolder] {
+        try files(raw?.companions(of: name), in: folder)
+    }
+
+    /// The files of its photo that are taken in a file's place.
+    func sources(inPlaceOf name: BytePath, in folder: Directory) throws(SystemError) -> [FileInFolder] {
+        try files(raw?.sources(inPlaceOf: name), in: folder).filter { $0.status.bytes > 0 }
+    }
+
+    private func files(_ names: [BytePath]?, in folder: Directory) throws(SystemError) -> [FileInFolder] {
+        try folder.files(of: (names ?? []).filter { !ignored.contains($0.bytes) })
+    }
+}
+
 /// The settings of an inbox's watcher.
 package struct WatchSettings: Sendable {
     /// The inbox's name, by which the queue knows it.
@@ -25,8 +50,7 @@ package struct WatchSettings: Sendable {
     package var ignored: IgnoredNames
     /// The formats on request that are read.
     package var allowed: Set<SourceFormat> = []
-    /// Whether pictures have sidecars.
-    package var sidecars = SidecarRule.none
+    package var companions = CompanionRule()
     /// Bytes beyond which a source will be refused.
     package var largest = Int.max
     /// How often the whole inbox is scanned if there are events.

@@ -113,7 +113,8 @@ package struct FailedFolder: Sendable {
         case .directory: return try hasNote(name, in: folder) ? .source(bytes: nil) : .folder
         case .regular:
             guard FailureNote.isNoteName(name) else {
-                return try isSidecar(name, in: folder) ? nil : .source(bytes: status.bytes)
+                let (isSidecar, isOther) = (try isSidecar(name, in: folder), try isOther(name, in: folder))
+                return isSidecar || isOther ? nil : .source(bytes: status.bytes)
             }
             if try FailureNote.isNote(name, in: folder) { return nil }
             // A source that is called like a note has its own.
@@ -214,10 +215,21 @@ package struct FailedFolder: Sendable {
             {
                 try giveBack(sidecar, in: source.directory, above, to: back)
             }
+            try giveBackOthers(of: source, above, to: path)
             try giveBack(name, in: source.directory, above, to: path)
         }
         try above.remove(FailureNote.path(beside: name))
         return path
+    }
+
+    /// Gives back the other files of a source's photo, unless there are others of their names by now.
+    private func giveBackOthers(of source: BytePath, _ above: Directory, to path: BytePath) throws(SystemError) {
+        guard try !isInInbox(path) else { return }
+        for other in try above.files(of: PhotoFile.others(of: source.lastComponent)).map(\.name) {
+            let back = path.directory.appending(PhotoFile.name(other, beside: path.lastComponent))
+            guard try isOther(other, in: above), try !isInInbox(back) else { continue }
+            try giveBack(other, in: source.directory, above, to: back)
+        }
     }
 
     private func giveBack(
@@ -258,6 +270,13 @@ package struct FailedFolder: Sendable {
         if isNamedLikeAPicture(picture, allowed: Set(SourceFormat.onRequest)) { return true }
         guard try folder.status(picture)?.kind == .regular else { return false }
         return try hasNote(picture, in: folder)
+    }
+
+    /// Returns true if a file is the other one of a failed picture's photo.
+    private func isOther(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {
+        guard PhotoFile(name) != nil, try !hasNote(name, in: folder) else { return false }
+        for picture in PhotoFile.others(of: name) where try hasNote(picture, in: folder) { return true }
+        return false
     }
 
     private func hasNote(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {

@@ -27,12 +27,11 @@ extension Spool {
     /// recovery looks for it.
     /// - Parameters:
     ///   - inbox: the present path of the inbox.
-    ///   - ignored: the names that are passed over in sets.
+    ///   - companions: what comes along; the names that it ignores are passed over in sets.
+    ///   - settle: how long that must not have changed.
     ///   - largest: bytes beyond which a file is not copied, since it will be refused.
-    ///   - sidecarsSettle: how long a file beside it with values for the parameters of the pipeline must not have
-    ///     changed to come along; nil if none does.
     package func claim(
-        _ job: Job, from inbox: BytePath, ignored: IgnoredNames, largest: Int, sidecarsSettle: Duration? = nil
+        _ job: Job, from inbox: BytePath, _ companions: CompanionRule, settle: Duration, largest: Int
     ) -> ClaimOutcome {
         let root: Directory
         do throws(SystemError) {
@@ -47,16 +46,20 @@ extension Spool {
             }
             guard isClaim(found, of: job) else { return earlierClaim(of: job, else: .changed) }
             let snapshot = { mine in
-                Snapshot(job: job, root: root, target: mine, ignored: ignored, largest: largest)
+                Snapshot(job: job, root: root, target: mine, ignored: companions.ignored, largest: largest)
             }
-            return claim(job, from: folder, sidecarsSettle: sidecarsSettle, snapshot: snapshot)
+            let bringAlong = { (mine: Directory) throws(SystemError) in
+                try self.takeCompanions(of: job, from: folder, to: mine, companions, settle: settle)
+            }
+            return claim(job, from: folder, snapshot: snapshot, bringAlong: bringAlong)
         } catch {
             return error.isAbsence ? earlierClaim(of: job, else: .gone) : .blocked(error)
         }
     }
 
     private func claim(
-        _ job: Job, from folder: Directory, sidecarsSettle: Duration?, snapshot: (_ target: Directory) -> Snapshot
+        _ job: Job, from folder: Directory, snapshot: (_ target: Directory) -> Snapshot,
+        bringAlong: (_ target: Directory) throws(SystemError) -> Void
     ) -> ClaimOutcome {
         let mine: Directory
         do throws(SystemError) {
@@ -84,7 +87,7 @@ extension Spool {
             return .unavailable(error)
         }
         do throws(SystemError) {
-            if let sidecarsSettle { try takeSidecar(of: job, from: folder, to: mine, settle: sidecarsSettle) }
+            try bringAlong(mine)
         } catch {
             try? discard(job.id)
             return error.code == EBUSY ? .changed : failure(error)
@@ -248,7 +251,7 @@ extension Spool {
     private func putBack(_ job: Job, from mine: Directory, to folder: Directory) throws(SystemError) {
         let name = try VersionedName(wish: job.path.lastComponent, calls: calls).move(
             Self.source, from: mine, to: folder)
-        try move(Self.sidecar, from: mine, to: folder, beside: name)
+        try moveCompanions(of: job, from: mine, to: folder, beside: name)
         try discard(job.id)
     }
 

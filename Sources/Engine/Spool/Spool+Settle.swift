@@ -25,11 +25,7 @@ extension Spool {
         let folder = try work.folder(job.id.path)
         let synced = [folders.path(.work)]
         guard let source = try folder.status(Self.source) else {
-            if job.originals == .delete, mayDelete {
-                try folder.remove(Self.sidecar)
-            } else {
-                try moveLeft(of: job, from: folder, below: folders.open(.done))
-            }
+            try putAwayCompanions(of: job, from: folder, isDeleted: job.originals == .delete && mayDelete)
             try discard(job.id, in: folder, of: work)
             return synced
         }
@@ -48,7 +44,8 @@ extension Spool {
             guard isRendered else { return try moveToDone(job, from: folder) + synced }
             try folder.remove(Self.source)
             try FaultPoint.pass(.betweenSourceAndSidecar)
-            try folder.remove(Self.sidecar)
+            // Nobody has rendered the other file of its photo.
+            try putAwayCompanions(of: job, from: folder, isDeleted: true)
         }
         try discard(job.id, in: folder, of: work)
         return synced
@@ -154,8 +151,7 @@ extension Spool {
             // Nor must it come beside the sidecar of another one.
             [FailureNote.path(beside: name), Sidecar.path(of: name)].compactMap(\.self)
         }
-        guard let moved
-        else {
+        guard let moved else {
             // An earlier attempt may have failed between the move and the note.
             return try completeNote(of: job, token: token, note: note)
         }
@@ -198,7 +194,7 @@ extension Spool {
         guard try work.status(job.id.path) != nil else { return nil }
         let folder = try work.folder(job.id.path)
         guard let source = try folder.status(Self.source) else {
-            try moveLeft(Self.sidecar(of: job), of: job, from: folder, below: root)
+            try moveLeft(of: job, from: folder, below: root)
             try discard(job.id, in: folder, of: work)
             return nil
         }
@@ -212,22 +208,27 @@ extension Spool {
         _ job: Job, from: Directory, below root: Directory, syncs: Bool,
         companions: @escaping (BytePath) -> [BytePath] = { _ in [] }
     ) throws(SystemError) -> (folder: Directory, path: BytePath) {
+        let (folder, path) = try place(of: job, below: root, syncs: syncs)
+        let own = try self.companions(of: job, in: from)
+        let wish = VersionedName(wish: job.path.lastComponent, calls: calls) { companions($0) + own($0) }
+        let name = try wish.move(Self.source, from: from, to: folder)
+        try FaultPoint.pass(.betweenSourceAndSidecar)
+        try moveCompanions(of: job, from: from, to: folder, beside: name)
+        if syncs { try folder.sync() }
+        try discard(job.id, in: from, of: folders(of: job.id).open(.work))
+        return (folder, path.appending(name))
+    }
+
+    /// The folder of a job's source below another one, made if it is missing.
+    func place(
+        of job: Job, below root: Directory, syncs: Bool
+    ) throws(SystemError) -> (folder: Directory, path: BytePath) {
         var (folder, path) = (root, BytePath([]))
         for name in job.path.components.dropLast() {
             let next = try VersionedName.folder(BytePath(name), in: folder)
             if syncs && next.isNew { try folder.sync() }
             (folder, path) = (next.folder, path.appending(next.name))
         }
-        let sidecar = Self.sidecar(of: job)
-        let hasSidecar = try from.status(sidecar) != nil
-        let wish = VersionedName(wish: job.path.lastComponent, calls: calls) { name in
-            companions(name) + [hasSidecar ? Sidecar.path(of: name) : nil].compactMap(\.self)
-        }
-        let name = try wish.move(Self.source, from: from, to: folder)
-        try FaultPoint.pass(.betweenSourceAndSidecar)
-        try move(sidecar, from: from, to: folder, beside: name)
-        if syncs { try folder.sync() }
-        try discard(job.id, in: from, of: folders(of: job.id).open(.work))
-        return (folder, path.appending(name))
+        return (folder, path)
     }
 }

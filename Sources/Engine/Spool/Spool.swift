@@ -155,7 +155,7 @@ package final class Spool: Sendable {
             // Whoever dropped the set has put something into it since.
             try recover(Self.remains, of: id, from: job)
         }
-        try returnSidecar(of: id, from: job)
+        try returnCompanions(of: id, from: job)
         try work.removeTree(id.path)
         forget(id)
     }

@@ -34,6 +34,8 @@ class Actors(Writers, Neighbors, Processes, Configurations, Accidents):
         self.things, self.held, self.below = [], [], []
         # Each sidecar that was written, and the source that it was written for, which may have found its name taken.
         self.sidecars = []
+        # The same of raw files.
+        self.raws = []
         for inbox in household.inboxes.values():
             if self.world.of_folder and not inbox.takes_sets:
                 path = os.path.join(inbox.backing, "_imagemill.yaml")

@@ -17,6 +17,17 @@ class Sidecar:
 
 
 @dataclasses.dataclass
+class RawFile:
+    """The raw file of a photo, which nobody renders if it has a JPEG: its path in the inbox, its digest, and how it came."""
+    path: str
+    digest: str
+    habit: str
+    # Whether its writer has taken it away again.
+    removed: bool = False
+    time: float = 0
+
+
+@dataclasses.dataclass
 class Source:
     """What was dropped: its path in the inbox, and the colors and digests that it may have; a set has a list of members."""
     who: str

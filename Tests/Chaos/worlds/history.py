@@ -7,7 +7,8 @@ from worlds.sources import ENDINGS
 HABITS = ("rename", "rename", "write", "slow", "reopened", "rsync", "part", "sparse")
 SET_HABITS = ("mark", "mark", "early", "renamed", "quiet", "dotted", "rsync")
 BAD = ("junk", "cut", "giant", "empty")
-# How a sidecar comes: before its picture, or after that; in one piece or in two; and it may be taken away again.
+# How a raw file comes: before its JPEG, or after that; in one piece or in two. A sidecar may be taken away again, too.
+RAW_HABITS = ("before", "before", "slow", "after")
 SIDECAR_HABITS = ("before", "before", "slow", "after", "after", "removed")
 
 
@@ -63,11 +64,22 @@ class Drawing:
         steps = self.steps
         if self.world.hooks and self.dice.random() < 0.5:
             self.put(steps, {"do": "fail_hook", "who": self.who()})
+        if self.world.photos:
+            self.put_photos(steps)
         if self.dice.random() < (0.7 if self.world.limits else 0.15):
             who = self.who()
             if who == "other" or not self.world.sets:
                 self.put(steps, {"do": "drop", "who": who, "name": "wide%d.png" % self.number, "numbers": self.numbers(),
                                  "kind": "above" if self.world.limits else "below", "habit": "rename"})
+
+    def put_photos(self, steps):
+        dice = random.Random("photos of %d" % self.world.seed)
+        singles = [who for who in self.world.who if who == "other" or not self.world.sets]
+        for _ in range(dice.randrange(2, 6) if singles else 0):
+            name = "s%d" % dice.randrange(4) if dice.random() < 0.3 else "photo%d" % self.number
+            place = dice.randrange(1, len(steps) + 1)
+            steps.insert(place, {"do": "drop", "who": dice.choice(singles), "name": name + ".jpg", "numbers": self.numbers(), "kind": dice.choice(["good", "good", "junk"]),
+                                 "habit": dice.choice(["rename", "write", "slow"]), "raw": dice.choice(RAW_HABITS), "wait": dice.choice([0, 0.3])})
 
     def put(self, steps, step):
         steps.insert(self.dice.randrange(1, len(steps) + 1), {**step, "wait": 0})

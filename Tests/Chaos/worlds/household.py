@@ -106,6 +106,8 @@ class Daemon(Mill):
                 reports=world.reports, priority=self.priority)
             if world.duplicates != "process":
                 settings["duplicates"] = world.duplicates
+            if world.photos and not inbox.takes_sets:
+                settings["allow"] = "[raw]"
             if world.isolate and inbox.who != "other":
                 settings["isolate"] = "true"
             if world.limits:

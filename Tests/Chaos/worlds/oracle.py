@@ -27,7 +27,7 @@ from invariants import codes, note_path, said
 from mill import files
 from worlds import sources, tiles
 from worlds.dropped import found_below
-from worlds.world import TALL
+from worlds.world import SETTLE, TALL
 
 CODES = {"misled": {"bad-parameters"}, "junk": {"not-an-image"}, "cut": {"truncated", "corrupt"}, "giant": {"too-many-pixels"}, "above": {"too-many-pixels"}, "empty": {"empty"}}
 # Seconds without any progress until everything should be through; more if sources wait for their next attempt, as they do for up to five minutes.
@@ -158,6 +158,9 @@ class Oracle:
         for source, sidecar in self.actors.sidecars:
             expected.add((source.who, sidecar.digest))
             self.sidecar(source, sidecar)
+        for source, raw in self.actors.raws:
+            expected.add((source.who, raw.digest))
+            self.raw(source, raw)
         empty = sources.sha(b"")
         leftovers = {path for path, _ in self.actors.things}
         # What its writer had begun when the disk was full.
@@ -229,6 +232,33 @@ class Oracle:
             if expected and not expected & set(found):
                 self.violated("lost", "the sidecar %r of %s is not beside its picture: %s and %s" % (
                     name, source.who, [self.short(path) for _, path in pictures], [self.short(path) for _, path in found]))
+
+    def raw(self, source, raw):
+        """A raw file goes where its JPEG goes if it came first. By itself it is none, and is in failed/ then. It is never deleted."""
+        found = self.found.get((source.who, raw.digest), [])
+        where = [place for place, _ in found]
+        mine = [other for other in self.actors.sources if other.who == source.who and source.path in other.paths]
+        policies = set().union(*(other.policies for other in mine))
+        if not where and not raw.removed:
+            return self.violated("lost", "the raw file %r of %s, which came %s, is nowhere" % (raw.path, source.who, raw.habit))
+        if len(where) > (2 + self.actors.again if "keep" in policies else 1):
+            self.violated("extra", "the raw file %r of %s is at %d places: %s" % (raw.path, source.who, len(where), where))
+        if not self.settled:
+            return
+        if "work" in where:
+            self.violated("waiting", "the raw file %r of %s is still in work/" % (raw.path, source.who))
+        if policies == {"keep"} and not raw.removed and "inbox" not in where:
+            self.violated("lost", "the raw file %r of %s is not in the inbox, which keeps its originals: %s" % (raw.path, source.who, where))
+        came_late = source.time - raw.time > SETTLE / 2
+        if raw.habit != "before" or came_late or mine != [source] or source.kind == "given up" or self.has_lost_ledger(source.who):
+            return
+        pictures = [(place, path) for digest in source.digests for place, path in self.found.get((source.who, digest), [])]
+        expected = {(place, path.rpartition(".")[0] + ".dng") for place, path in pictures if place in ("done", "failed")}
+        if policies == {"delete"} and not expected and where != ["done"]:
+            self.violated("lost", "the raw file %r of %s, whose JPEG is deleted, is in %s" % (raw.path, source.who, where))
+        if "keep" not in policies and expected and not expected & set(found):
+            self.violated("lost", "the raw file %r of %s is not beside its JPEG: %s and %s" % (
+                raw.path, source.who, [self.short(path) for _, path in pictures], [self.short(path) for _, path in found]))
 
     def has_lost_ledger(self, who):
         return self.world.daemon_of(who) in self.actors.ledger_lost
@@ -551,6 +581,8 @@ class Oracle:
                 key = (who, os.fsdecode(said(event["source"])) if "source" in event else None, event["event"])
                 told.setdefault(key, set()).add(event["id"])
         for (who, path, event), ids in told.items():
+            if any(source.who == who and raw.path == path for source, raw in self.actors.raws):
+                continue
             dropped = [source for source in self.actors.sources if source.who == who and path in source.paths]
             drops = len(dropped)
             # What is dropped again, and what a changed pipeline, a retry or a lost ledger lets be done again, is told again.

@@ -50,6 +50,8 @@ class World:
     duplicates: str = "process"
     # A rendition is a folder of tiles.
     tiled: bool = False
+    # The inboxes of singles read raw files, and JPEGs have some beside them.
+    photos: bool = False
 
     @property
     def kinds(self):
@@ -86,7 +88,7 @@ class World:
             "inboxes of one name" if self.same_name else "inboxes of two names", "one outbox" if self.shared_outbox else "two outboxes")
             if self.daemons == 2 else "")
         more = [word for word, holds in (("another inbox", self.other), ("hooks", self.hooks), ("isolate", self.isolate), ("limits", self.limits),
-                                         ("sidecars", self.sidecars), ("a sidecar of its folder", self.of_folder), ("conditions", self.conditional), ("tiles", self.tiled),
+                                         ("sidecars", self.sidecars), ("a sidecar of its folder", self.of_folder), ("conditions", self.conditional), ("tiles", self.tiled), ("raw files", self.photos),
                                          ("a clock that jumps", self.clock), ("cache", self.cache), ("http", self.http)) if holds]
         return ["originals: %s, %s" % (self.originals, "sets" if self.sets else "singles"), where, daemons,
                 "duplicates: %s, collision: %s, reports: %s, %d worker%s, %d attempts, as %s" % (
@@ -125,4 +127,5 @@ def draw(seed):
     sidecars = dice.random() < 0.45
     return dataclasses.replace(
         world, sidecars=sidecars, of_folder=18 if sidecars and dice.random() < 0.3 else 0, conditional=dice.random() < 0.3,
-        duplicates=dice.choice(["process"] * 6 + ["skip", "fail"]), tiled=random.Random("tiles %d" % seed).random() < 0.3)
+        duplicates=dice.choice(["process"] * 6 + ["skip", "fail"]), tiled=random.Random("tiles %d" % seed).random() < 0.3,
+        photos=random.Random("photos %d" % seed).random() < 0.4)

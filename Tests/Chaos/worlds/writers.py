@@ -10,7 +10,7 @@ import time
 from experiment import Skipped
 from mill import rename_new
 from worlds import sources, world as drawn
-from worlds.dropped import Sidecar, Source
+from worlds.dropped import RawFile, Sidecar, Source
 from worlds.history import BAD
 
 
@@ -48,7 +48,7 @@ class Writers:
         data = sources.picture(number, ending, comment)
         return data[:-30] if kind == "cut" else data
 
-    def do_drop(self, who, name, numbers, kind, habit, sidecar=""):
+    def do_drop(self, who, name, numbers, kind, habit, sidecar="", raw=""):
         if self.inbox(who).takes_sets:
             return self.drop_set(who, name, numbers, kind, habit)
         if kind == "wild":
@@ -60,9 +60,14 @@ class Writers:
         self.bytes += len(data)
         if how in ("before", "slow", "removed"):
             self.write_sidecar(source, target, how, int(tall))
+        if raw in ("before", "slow"):
+            self.write_raw(source, target, raw)
 
         def work():
             self.write(source, target, data, habit)
+            if raw == "after":
+                time.sleep(self.dice.choice([0, 0.1, 0.3, 0.6]))
+                self.write_raw(source, target, raw)
             if how == "after":
                 time.sleep(self.dice.choice([0, 0.1, 0.3, 0.6]))
                 self.write_sidecar(source, target, how, int(tall))
@@ -81,35 +86,46 @@ class Writers:
         number = source.numbers[0]
         bad = [b"tall: wide # %d\n", b"# %d\n" + b"#" * 70_000, b"\ttall: 5 # %d\n", b"tall: &a 5 # %d\nb: *a\n", b"# %d\ntale: 5\n"]
         data = b"tall: %d # %d\n" % (tall, number) if tall else bad[number % len(bad)] % number
-        path = target + ".yaml"
+
+        def note(beside):
+            source.sidecar = beside
+            self.sidecars.append((source, beside))
+        self.write_beside(source, target + ".yaml", data, Sidecar(sources.sha(data), tall, habit), note)
+
+    def write_raw(self, source, target, habit):
+        """Writes the raw file of a photo, unless its name is taken."""
+        data = b"raw %d" % source.numbers[0]
+        path = source.path.rpartition(".")[0] + ".dng"
+
+        def note(beside):
+            beside.time = time.monotonic()
+            self.raws.append((source, beside))
+        self.write_beside(source, target.rpartition(".")[0] + ".dng", data, RawFile(path, sources.sha(data), habit), note)
+
+    def write_beside(self, source, path, data, beside, note):
         first = os.path.join(self.inbox(source.who).aside, ".aside-%s" % sources.sha(data)[:12])
         try:
-            if habit == "slow":
+            if beside.habit == "slow":
                 with open(path, "xb", buffering=0) as file:
                     self.household.own(path)
-                    self.note_sidecar(source, Sidecar(sources.sha(data), tall, habit))
+                    with self.lock:
+                        note(beside)
                     self.pieces(file, data, 2, drawn.SETTLE / 4)
             else:
                 self.write_pieces(first, data, 1, 0)
                 with self.lock:
                     rename_new(os.fsencode(first), os.fsencode(path))
-                    self.note_sidecar(source, Sidecar(sources.sha(data), tall, habit))
+                    note(beside)
         except FileExistsError:
             os.path.lexists(first) and os.unlink(first)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.ENOENT):
                 raise
-            if source.sidecar:
-                # It was begun under its own name.
-                source.sidecar.removed = True
+            # It was begun under its own name, if it was noted.
+            beside.removed = True
             for begun in (first, path):
                 with contextlib.suppress(OSError):
                     os.unlink(begun)
-
-    def note_sidecar(self, source, sidecar):
-        source.sidecar = sidecar
-        with self.lock:
-            self.sidecars.append((source, sidecar))
 
     def target(self, who, name):
         path = os.path.join(self.inbox(who).backing, name)

@@ -279,7 +279,7 @@ import Testing
         // Nobody knows that one is whole which was there already.
         for (now, expected) in [(0, Settling.Verdict.wait(until: at(2))), (2, .examine)] {
             #expect(
-                other.look(file(), signs: UploadSigns(sidecar: .found(version)), at: at(Double(now)), times: times)
+                other.look(file(), signs: UploadSigns(sidecar: .found([version])), at: at(Double(now)), times: times)
                     == expected)
         }
         // It comes, and changes, while the picture settles.
@@ -287,11 +287,11 @@ import Testing
         late.recordFinish(at: at(0))
         _ = late.look(file(), signs: UploadSigns(sidecar: .awaited), at: at(0), times: times)
         #expect(
-            late.look(file(), signs: UploadSigns(sidecar: .found(version)), at: at(1), times: times)
+            late.look(file(), signs: UploadSigns(sidecar: .found([version])), at: at(1), times: times)
                 == .wait(until: at(3)))
         let changed = FileVersion(device: 1, inode: 9, bytes: 8, modified: 6)
         #expect(
-            late.look(file(), signs: UploadSigns(sidecar: .found(changed)), at: at(2), times: times)
+            late.look(file(), signs: UploadSigns(sidecar: .found([changed])), at: at(2), times: times)
                 == .wait(until: at(6)))
     }
 

@@ -75,6 +75,41 @@ import Testing
         #expect(residentBytes - before < count * 1024)
     }
 
+    @Test(arguments: [true, false])
+    func `a raw file is passed over as long as its JPEG is there`(byEvents: Bool) throws {
+        let loop = try loop(settings: { settings in
+            settings.allowed = [.raw]
+            settings.companions.raw = .preview
+            settings.mode = byEvents ? .events : .poll(every: .milliseconds(20))
+        })
+        try folder.write("raw", to: "in/a.CR3")
+        try folder.write("raw", to: "in/sub/b.nef")
+        try folder.write("jpeg", to: "in/a.jpg")
+        #expect(offered(loop, 2) == [BytePath("a.jpg"), BytePath("sub/b.nef")])
+        let end = Moment.now + .seconds(60)
+        while loop.status.counts.passedOver == 0, Moment.now < end { _ = loop.turn() }
+        #expect(loop.status.passedOver.map(\.path) == [BytePath("a.CR3")])
+        #expect(loop.status.passedOver.map(\.reason) == [.sameAs])
+        FileSystem.remove(BytePath(folder.path("in/a.jpg")))
+        #expect(offered(loop, 1) == [BytePath("a.CR3")])
+    }
+
+    @Test func `each file of a photo waits for the other one`() throws {
+        let loop = try loop(settings: { settings in
+            settings.times.settle = .milliseconds(1500)
+            settings.companions.raw = .preview
+        })
+        while loop.status.scans == 0 { _ = loop.turn() }
+        let start = Moment.now
+        // Each is whole as soon as it is closed.
+        for name in ["a.nef", "b.jpg", "c.png"] { try folder.write(SmallPNG.bytes, to: "in/\(name)") }
+        #expect(offered(loop, 1) == [BytePath("c.png")])
+        #expect(Moment.now < start + .milliseconds(1500))
+        for name in ["a.jpg", "b.nef"] { try folder.write(SmallPNG.bytes, to: "in/\(name)") }
+        #expect(offered(loop, 2) == [BytePath("a.jpg"), BytePath("b.jpg")])
+        #expect(Moment.now >= start + .milliseconds(1500))
+    }
+
     @Test func `a source for which there was no room is found again when there is room`() throws {
         try fill(500)
         let loop = try loop(capacity: 100)

@@ -1,0 +1,180 @@
+// The other file of a photo, raw or JPEG, goes where the one that is taken goes, wherever the program is stopped.
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Engine
+@testable import Pipeline
+@testable import System
+
+@Suite struct SpoolPhotoTests {
+    private var fixture: SpoolFixture
+    private var folder: TemporaryFolder { fixture.folder }
+    private var spool: Spool { fixture.spool }
+
+    init() throws {
+        fixture = try SpoolFixture()
+        fixture.companions.raw = .preview
+    }
+
+    private func drop(_ names: String...) throws { for name in names { try folder.write(name, to: "in/\(name)") } }
+
+    @Test func `it goes to done/ with the picture, under a version of the same number`() throws {
+        try drop("sub/a.JPG", "sub/a.CR3", "sub/a.dng", "sub/ab.CR3", "a.CR3")
+        let job = try fixture.claimed("sub/a.JPG")
+        #expect(try fixture.list("in") == ["a.CR3", "sub", "sub/ab.CR3"])
+        try fixture.settle(job)
+        #expect(try fixture.list(fixture.done) == ["sub", "sub/a.CR3", "sub/a.JPG", "sub/a.dng"])
+        try drop("sub/a.JPG", "sub/a.CR3")
+        try fixture.settle(fixture.claimed("sub/a.JPG"))
+        #expect(try Set(fixture.list(fixture.done)).isSuperset(of: ["sub/a~2.CR3", "sub/a~2.JPG"]))
+        #expect(try folder.text("\(fixture.done)/sub/a~2.CR3") == "sub/a.CR3")
+        #expect(try fixture.list(fixture.work) == [])
+    }
+
+    @Test func `it is not deleted: nobody has rendered it`() throws {
+        try drop("sub/a.jpg", "sub/a.nef")
+        try fixture.settle(fixture.claimed("sub/a.jpg"), .delete)
+        #expect(try fixture.list(fixture.done) == ["sub", "sub/a.nef"])
+        #expect(try fixture.list(fixture.work) == [] && fixture.list("in") == ["sub"])
+    }
+
+    @Test func `it stays where its picture stays`() throws {
+        try drop("a.jpg", "a.nef")
+        let job = try fixture.claimed("a.jpg", keeps: true)
+        #expect(try fixture.list("in") == ["a.jpg", "a.nef"])
+        try fixture.settle(job)
+        #expect(try fixture.list("in") == ["a.jpg", "a.nef"] && fixture.list(fixture.done) == [])
+    }
+
+    @Test(arguments: [RawUse.prefer, .develop])
+    func `the JPEG follows if the raw file is the picture`(use: RawUse) throws {
+        var fixture = fixture
+        fixture.companions.raw = use
+        try drop("a.jpg", "a.nef")
+        try fixture.settle(fixture.claimed("a.jpg"))
+        #expect(try fixture.list("in") == ["a.nef"])
+        try drop("a.jpg")
+        try fixture.settle(fixture.claimed("a.nef"))
+        #expect(try fixture.list(fixture.done) == ["a.jpg", "a~2.jpg", "a~2.nef"])
+    }
+
+    @Test func `an ignored one is left alone, and so is a folder or a link of its name`() throws {
+        var fixture = fixture
+        fixture.companions.ignored = IgnoredNames([try #require(NamePattern("*.nef"))])
+        try drop("a.jpg", "a.nef", "a.cr2/x")
+        symlink("a.nef", folder.path("in/a.dng"))
+        try fixture.settle(fixture.claimed("a.jpg"))
+        #expect(try fixture.list("in") == ["a.cr2", "a.cr2/x", "a.dng", "a.nef"])
+    }
+
+    @Test func `a JPEG without bytes has none`() throws {
+        try drop("a.nef")
+        try folder.write("", to: "in/a.jpg")
+        try fixture.settle(fixture.claimed("a.jpg"))
+        #expect(try fixture.list("in") == ["a.nef"])
+    }
+
+    @Test func `who reads no raw files leaves them alone`() throws {
+        var fixture = fixture
+        fixture.companions.raw = nil
+        try drop("a.jpg", "a.nef")
+        try fixture.settle(fixture.claimed("a.jpg"))
+        #expect(try fixture.list("in") == ["a.nef"])
+    }
+
+    @Test func `it goes to failed/ with its picture, which alone is a source there, and comes back with it`() throws {
+        try drop("sub/a.jpg", "sub/a.nef")
+        for (first, names) in [("a.jpg", ["a.jpg", "a.jpg.error.json", "a.nef"]), ("a~2.jpg", ["a~2.jpg"])] {
+            let job = try fixture.claimed("sub/a.jpg")
+            #expect(try spool.deadLetter(job, note: fixture.note(job)) == BytePath("sub/\(first)"))
+            #expect(try Set(fixture.list(fixture.failed)).isSuperset(of: names.map { "sub/\($0)" }))
+            try drop("sub/a.jpg", "sub/a.nef")
+        }
+        #expect(try spool.failed.contents().sources == [BytePath("sub/a.jpg"), BytePath("sub/a~2.jpg")])
+        #expect(try spool.failed.first(5).entries.map(\.path.text) == ["sub/a.jpg", "sub/a~2.jpg"])
+        // Others of these names are in the inbox.
+        #expect(throws: SystemError.self) { try spool.failed.giveBack(BytePath("sub/a.jpg")) }
+        for name in ["a.jpg", "a.nef"] { try FileSystem.remove(BytePath(folder.path("in/sub/\(name)"))) }
+        try spool.failed.giveBack(BytePath("sub/a~2.jpg"))
+        #expect(try fixture.list("in") == ["sub", "sub/a.jpg", "sub/a.nef"])
+        #expect(try fixture.list(fixture.failed) == ["sub", "sub/a.jpg", "sub/a.jpg.error.json", "sub/a.nef"])
+    }
+
+    /// Both are there by chance: each has failed for itself.
+    @Test func `a raw file that has a note of its own is a source in failed/`() throws {
+        try drop("a.nef")
+        let raw = try fixture.claimed("a.nef")
+        _ = try spool.deadLetter(raw, note: fixture.note(raw))
+        try drop("a.jpg")
+        let job = try fixture.claimed("a.jpg")
+        _ = try spool.deadLetter(job, note: fixture.note(job))
+        #expect(try spool.failed.contents().sources == [BytePath("a.jpg"), BytePath("a.nef")])
+        try spool.failed.giveBack(BytePath("a.jpg"))
+        #expect(try fixture.list("in") == ["a.jpg"])
+    }
+
+    @Test func `it goes back to the inbox with its picture`() throws {
+        try drop("sub/a.jpg", "sub/a.nef")
+        let job = try fixture.claimed("sub/a.jpg")
+        #expect(try spool.putBack(job, to: fixture.inbox) == BytePath("sub/a.jpg"))
+        #expect(try fixture.list("in") == ["sub", "sub/a.jpg", "sub/a.nef"])
+        let again = try fixture.claimed("sub/a.jpg")
+        try drop("sub/a.nef")
+        #expect(try spool.putBack(again, to: fixture.inbox) == BytePath("sub/a~2.jpg"))
+        #expect(try fixture.list("in") == ["sub", "sub/a.nef", "sub/a~2.jpg", "sub/a~2.nef"])
+    }
+
+    @Test func `one that changes holds its picture up`() throws {
+        try drop("a.jpg", "a.nef")
+        let job = try fixture.job("a.jpg")
+        let outcome = spool.claim(job, from: fixture.inbox, fixture.companions, settle: .seconds(60), largest: .max)
+        #expect(outcome == .changed)
+        #expect(try fixture.list("in") == ["a.jpg", "a.nef"] && fixture.list(fixture.work) == [])
+    }
+
+    @Test func `a picture that is gone before it is taken leaves it in the inbox`() throws {
+        try drop("a.jpg", "a.nef")
+        let job = try fixture.job("a.jpg")
+        // As after a crash between the two moves.
+        let mine = try Directory(BytePath(folder.path(fixture.work))).makingFolder(job.id.path)
+        symlink("a.jpg", folder.path("\(fixture.work)/\(job.id.text)/origin"))
+        let others = try mine.makingFolder(Spool.others)
+        let inbox = try Directory(fixture.inbox)
+        try inbox.rename(BytePath("a.nef"), to: others, as: BytePath("a.nef"))
+        #expect(try fixture.place(job) == .inbox)
+        try inbox.remove(BytePath("a.jpg"))
+        #expect(fixture.claim(job) == .gone)
+        #expect(try fixture.list("in") == ["a.nef"] && fixture.list(fixture.work) == [])
+    }
+
+    @Test(arguments: [OriginalPolicy.move, .delete])
+    func `what a stop leaves of a rendered picture's photo goes to done/`(policy: OriginalPolicy) throws {
+        try drop("a.jpg", "a.nef")
+        let job = try fixture.claimed("a.jpg").with(policy)
+        let mine = try Directory(BytePath(folder.path(fixture.work))).folder(job.id.path)
+        // As after a crash between the source and what belongs to it.
+        if policy == .delete {
+            try mine.remove(Spool.source)
+        } else {
+            let done = try Directory(BytePath(folder.path(fixture.done)))
+            try mine.rename(Spool.source, to: done, as: BytePath("a~2.jpg"))
+        }
+        let again = try fixture.restarted()
+        #expect(try again.place(of: job, inbox: fixture.inbox) == .nowhere)
+        try again.putAwayCompanions(of: job, isDone: true)
+        try again.discard(job.id)
+        #expect(try fixture.list(fixture.done) == (policy == .delete ? ["a.nef"] : ["a~2.jpg", "a~2.nef"]))
+        #expect(try fixture.list(fixture.work) == [] && fixture.list("in") == [])
+    }
+
+    @Test func `what a stop leaves of a failed picture's photo goes beside it`() throws {
+        try drop("a.jpg", "a.nef")
+        let job = try fixture.claimed("a.jpg")
+        let mine = try Directory(BytePath(folder.path(fixture.work))).folder(job.id.path)
+        let failed = try Directory(BytePath(folder.path(fixture.failed)))
+        try mine.rename(Spool.source, to: failed, as: BytePath("a.jpg"))
+        try spool.putAwayCompanions(of: job, isDone: false)
+        #expect(try fixture.list(fixture.failed) == ["a.jpg", "a.nef"])
+    }
+}

@@ -60,6 +60,14 @@ import Testing
         #expect(try prune(size: "250") == 2 && left == ["3.jpg", "4.jpg"])
     }
 
+    @Test func `a raw file goes with its JPEG, counts with it, and goes alone if it has failed for itself`() throws {
+        try make("1.CR3", "1.JPG", "2.JPG", "2.nef", "3.dng", "4.jpg", "4.raf", "4.raf.error.json", "5.jpg")
+        #expect(try prune(size: "1K") == 0)
+        #expect(try prune(size: "600") == 1)
+        #expect(left == ["2.JPG", "2.nef", "3.dng", "4.jpg", "4.raf", "4.raf.error.json", "5.jpg"])
+        #expect(try prune(size: "250") == 3 && left == ["4.raf", "4.raf.error.json", "5.jpg"])
+    }
+
     @Test func `a set goes as a whole, and by the time at which it came`() throws {
         try make("a/1.jpg", "a/sub/2.jpg", "a.error.json", "group/b/1.jpg", "group/b/2.jpg")
         #expect(try prune(size: "250", sets: true) == 1)

@@ -310,6 +310,14 @@ import Testing
         #expect(try folder.text("in/sub/a.jpg") == "new" && fixture.entries() == [])
     }
 
+    @Test func `a set that was written to while it waited to be taken stays under its writer's hands`() throws {
+        try folder.write("1", to: "in/set/1.png")
+        let job = try fixture.job("set", isSet: true)
+        try folder.write("2", to: "in/set/2.png")
+        #expect(fixture.claim(job) == .changed)
+        #expect(try fixture.list("in") == ["set", "set/1.png", "set/2.png"] && fixture.list(fixture.work) == [])
+    }
+
     @Test func `a set is taken with all that is in it, and moved to done/ as a folder`() throws {
         try folder.write("1", to: "in/trip/1.png")
         try folder.write("2", to: "in/trip/more/2.png")

@@ -134,9 +134,11 @@ private enum LibRaw {
         #expect(
             names.filter { $0.hasPrefix("out/") && $0.hasSuffix(".json") }
                 == ["a.CR3-2", "a.JPG", "b.jpg", "c.dng"].map { "out/\($0).json" }, "\(names)")
+        // A better one is put in its place.
+        try drop.runner.folder.write(photo, to: "state/failed/in/d.jpg")
         let retry = try await drop.runner.run("retry", "mill.yaml", "--all")
         #expect(retry.exit == 0 && retry.output == "1 source moved back\n", "\(retry)")
-        try await drop.until("state/failed/in/d.jpg.error.json", "state/failed/in/d.dng")
+        try await drop.until("out/d.jpg.json", "state/done/in/d.dng")
         try await drop.stop(watch)
     }
 

@@ -16,9 +16,9 @@ struct RawPairs {
         var taken: [BytePath: BytePath] = [:]
         for name in names where !raws.isEmpty && PhotoFile(name) == .jpeg {
             for raw in raws[name.withoutExtension] ?? [] {
-                switch use {
-                case .preview: taken[raw] = name
-                case .prefer, .develop: taken[name] = raw
+                switch use.source {
+                case .jpeg: taken[raw] = name
+                case .raw: taken[name] = raw
                 }
             }
         }
@@ -34,9 +34,11 @@ enum PhotoFile {
     case raw
     case jpeg
 
-    /// By a file's name; nil for one that is neither.
+    /// By a file's name, whose extension is in small or in large letters; nil for one that is neither.
     init?(_ path: BytePath) {
         let name = SourceName(path).fileExtension
+        let written = Array(path.bytes.suffix(name.utf8.count))
+        guard written == Array(name.utf8) || written == Array(name.uppercased().utf8) else { return nil }
         if JPEGSource.fileExtensions.contains(name) {
             self = .jpeg
         } else if RawSource.fileExtensions.contains(name) {
@@ -46,63 +48,25 @@ enum PhotoFile {
         }
     }
 
-    private var others: [String] {
-        switch self {
-        case .raw: JPEGSource.fileExtensions
-        case .jpeg: RawSource.fileExtensions
-        }
-    }
-
-    /// The names that the other file of a photo may have, of which most are not there.
+    /// The names that a photo's other file may have, of which most are not there.
     static func others(of name: BytePath) -> [BytePath] {
         guard let own = PhotoFile(name) else { return [] }
-        let stem = name.withoutExtension
-        return own.others.flatMap { ending in
-            [ending.uppercased(), ending].map { BytePath(stem + [UInt8(ascii: ".")] + $0.utf8) }
-        }
+        let others = own == .raw ? JPEGSource.fileExtensions : RawSource.fileExtensions
+        let stem = name.withoutExtension + [UInt8(ascii: ".")]
+        return others.flatMap { [$0.uppercased(), $0] }.map { BytePath(stem + $0.utf8) }.filter { $0.isName }
     }
-}
 
-extension PhotoFile {
-    /// The name of a photo's other file beside a source that has got another name.
-    static func name(_ other: BytePath, beside source: BytePath) -> BytePath {
+    /// The name of a photo's other file beside a source that has got another name; nil if that is too long.
+    static func name(_ other: BytePath, beside source: BytePath) -> BytePath? {
         let ending = other.bytes.dropFirst(other.withoutExtension.count)
-        let name = source.withoutExtension + ending
-        return name.count > 255 ? other : BytePath(name)
+        let name = BytePath(source.withoutExtension + ending)
+        return name.isName ? name : nil
     }
 }
 
 extension RawUse {
     /// The kind of file that is the source, of a photo that has both.
-    private var source: PhotoFile { self == .preview ? .jpeg : .raw }
-
-    /// The names of files beside a source that go where it goes, of which most are not there.
-    func companions(of name: BytePath) -> [BytePath] {
-        PhotoFile(name) == source ? PhotoFile.others(of: name) : []
-    }
-
-    /// The names of files that are taken in a file's place, of which most are not there.
-    func sources(inPlaceOf name: BytePath) -> [BytePath] {
-        PhotoFile(name) == source ? [] : PhotoFile.others(of: name)
-    }
-}
-
-/// A regular file in a folder.
-struct FileInFolder {
-    let name: BytePath
-    let status: FileStatus
-}
-
-extension Directory {
-    /// The files among these names.
-    func files(of names: [BytePath]) throws(SystemError) -> [FileInFolder] {
-        var found: [FileInFolder] = []
-        for name in names {
-            guard let status = try status(name), status.kind == .regular else { continue }
-            found.append(FileInFolder(name: name, status: status))
-        }
-        return found
-    }
+    var source: PhotoFile { self == .preview ? .jpeg : .raw }
 }
 
 extension BytePath {
@@ -110,4 +74,7 @@ extension BytePath {
     fileprivate var withoutExtension: [UInt8] {
         bytes.lastIndex(of: UInt8(ascii: ".")).map { Array(bytes[..<$0]) } ?? bytes
     }
+
+    /// File systems have no longer names.
+    fileprivate var isName: Bool { lastComponent.bytes.count <= 255 }
 }

@@ -71,9 +71,9 @@ struct SourceLook {
         return .found([found.version])
     }
 
-    /// Each file of a photo waits for the other one.
+    /// The state of the other file of a photo. The one that is passed over waits for the other one, whatever is there.
     private func other(of path: BytePath) throws(SystemError) -> CompanionSign {
-        guard companions.raw != nil, PhotoFile(path) != nil else { return .none }
+        guard companions.mayBePaired(path) else { return .none }
         let found = try companions.others(of: path.lastComponent, in: folder(above: path))
         return found.isEmpty ? .awaited : .found(found.map(\.status.version))
     }
@@ -84,12 +84,18 @@ struct SourceLook {
         guard isSet else {
             let folder = try folder(above: path)
             let own = try examine(folder.opening(path.lastComponent))
-            let sidecar = companions.sidecars.takes ? Sidecar.path(of: path.lastComponent) : nil
-            let others = try companions.others(of: path.lastComponent, in: folder).map(\.name)
-            return ([sidecar].compactMap(\.self) + others).reduce(own) { worst, name in
-                guard let file = try? folder.opening(name) else { return worst }
-                return worst?.worse(Examination(hasWriter: file.hasWriter, structure: .complete))
+            guard var worst = own else { return nil }
+            if companions.sidecars.takes, let sidecar = Sidecar.path(of: path.lastComponent),
+                let file = try? folder.opening(sidecar)
+            {
+                worst = worst.worse(Examination(hasWriter: file.hasWriter, structure: .complete))
             }
+            // They leave with it, and must be whole.
+            for other in try companions.others(of: path.lastComponent, in: folder) {
+                guard let found = try examine(folder.opening(other.name)) else { return nil }
+                worst = worst.worse(found.structure == .unknown ? found.with(.complete) : found)
+            }
+            return worst
         }
         var worst: Examination? = Examination(hasWriter: false, structure: .complete)
         var count = Count(most: most)
@@ -238,6 +244,10 @@ struct SourceLook {
 }
 
 extension Examination {
+    fileprivate func with(_ structure: Completeness) -> Examination {
+        Examination(hasWriter: hasWriter, structure: structure)
+    }
+
     fileprivate func worse(_ other: Examination) -> Examination {
         let hasWriter: Bool? =
             switch (self.hasWriter, other.hasWriter) {

@@ -476,12 +476,19 @@ package struct SourceTracker {
         forget(entry.path)
     }
 
-    /// Records that what had a file passed over may be gone.
+    /// A file may be one that was passed over.
+    func mayBePassedOver(_ path: BytePath) -> Bool {
+        index[path].map { slots[Int($0)]?.phase == .passedOver } ?? (passedCount > 0)
+    }
+
+    /// Records that what had a file passed over may be gone: it settles anew, since another one may come in its place.
     package mutating func reconsider(_ path: BytePath, at now: Moment) {
-        if let slot = index[path].map(Int.init) {
-            if slots[slot]?.phase == .passedOver { change(slot) { entry, _ in entry.due = min(entry.due, now) } }
-        } else {
-            passed.remove(path)
+        guard let slot = index[path].map(Int.init) else { return passed.remove(path) }
+        guard slots[slot]?.phase == .passedOver else { return }
+        change(slot) { entry, times in
+            entry.settling.recordChange(at: now)
+            entry.phase = .settling
+            entry.due = now + times.settle
         }
     }
 

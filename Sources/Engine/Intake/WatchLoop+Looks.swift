@@ -44,12 +44,28 @@ extension WatchLoop {
             tracker.answered(path, observed: status.version, with: .taken, at: .now)
             return nil
         }
-        if !isSet, let reason = passesOver(path, in: inbox) {
-            logOnce(path, .passedOver(path, reason))
-            tracker.passOver(path, reason, at: .now)
+        do {
+            if !isSet, settings.companions.mayBePaired(path), try isPassedOver(path, in: inbox) {
+                return passOver(path, .sameAs)
+            }
+        } catch {
+            // Nobody can tell now.
+            tracker.answered(path, observed: status.version, with: .later(.seconds(1)), at: .now)
             return nil
         }
+        if !isSet, let reason = passesOver(path, in: inbox) { return passOver(path, reason) }
         return Offer(inbox: settings.name, root: root, path: path, isSet: isSet, status: status, order: order)
+    }
+
+    private func passOver(_ path: BytePath, _ reason: NoPicture) -> Offer? {
+        logOnce(path, .passedOver(path, reason))
+        tracker.passOver(path, reason, at: .now)
+        return nil
+    }
+
+    /// Returns true if another file of the same photo is taken in a file's place.
+    func isPassedOver(_ path: BytePath, in inbox: Directory) throws(SystemError) -> Bool {
+        try settings.companions.isPassedOver(path.lastComponent, in: inbox.folder(path.directory))
     }
 
     /// Whether a file is the sidecar of a picture beside it.
@@ -66,23 +82,12 @@ extension WatchLoop {
     /// Why a complete file is no source, as a search judges it; nil for a source.
     func passesOver(_ path: BytePath, in inbox: Directory) -> NoPicture? {
         if let picture = pictureOf(sidecar: path) { return .lonelySidecar(of: picture.lastComponent) }
-        if hasOther(inPlaceOf: path, in: inbox) { return .sameAs }
         // Most files need no folder for that.
         guard !isNamedLikeAPicture(path, allowed: settings.allowed), let folder = try? inbox.folder(path.directory)
         else {
             return nil
         }
         return noPicture(path, in: folder, allowed: settings.allowed, followLinks: false)
-    }
-
-    /// Returns true if another file of the same photo is taken in a file's place.
-    func hasOther(inPlaceOf path: BytePath, in inbox: Directory) -> Bool {
-        guard settings.companions.raw != nil, PhotoFile(path) != nil, let folder = try? inbox.folder(path.directory)
-        else {
-            return false
-        }
-        let found = try? settings.companions.sources(inPlaceOf: path.lastComponent, in: folder)
-        return found?.isEmpty == false
     }
 
     /// Tells the tracker what came of an action.

@@ -70,7 +70,9 @@ extension WatchLoop {
         case .file(let path, let status):
             guard !isDone(path, status) else { return }
             // The file that was taken in its place may be gone.
-            if settings.companions.raw != nil, PhotoFile(path) != nil, !hasOther(inPlaceOf: path, in: inbox) {
+            if tracker.mayBePassedOver(path), settings.companions.mayBePaired(path),
+                (try? isPassedOver(path, in: inbox)) == false
+            {
                 tracker.reconsider(path, at: .now)
             }
             tracker.scanned(path, status, at: .now)

@@ -259,7 +259,7 @@ final class WatchLoop {
             } else {
                 tracker.record(event, path, at: .now)
                 if let picture = pictureOf(sidecar: path) { tracker.sidecarChanged(of: picture, at: .now) }
-                if event == .vanished, settings.companions.raw != nil {
+                if event == .vanished, settings.companions.mayBePaired(path) {
                     for other in PhotoFile.others(of: path.lastComponent) {
                         tracker.reconsider(path.directory.appending(other), at: .now)
                     }

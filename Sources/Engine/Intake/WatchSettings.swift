@@ -1,42 +1,6 @@
 package import Pipeline
 import System
 
-/// Whether an inbox takes sidecars.
-package enum SidecarRule: Sendable {
-    /// Its pipeline has no parameters.
-    case none
-    case optional
-    case required
-
-    /// Whether there may be any.
-    var takes: Bool { self != .none }
-}
-
-/// The files beside a picture that belong to it, and go where it goes.
-package struct CompanionRule: Sendable {
-    package var sidecars = SidecarRule.none
-    /// It decides which of a raw file and its JPEG is the picture; nil if raw files are not read.
-    package var raw: RawUse?
-    /// The names of files that nobody takes.
-    package var ignored = IgnoredNames()
-
-    package init(sidecars: SidecarRule = .none, raw: RawUse? = nil) { (self.sidecars, self.raw) = (sidecars, raw) }
-
-    /// The other files of a picture's photo that are passed over for it.
-    func others(of name: BytePath, in folder: Directory) throws(SystemError) -> [FileInFolder] {
-        try files(raw?.companions(of: name), in: folder)
-    }
-
-    /// The files of its photo that are taken in a file's place.
-    func sources(inPlaceOf name: BytePath, in folder: Directory) throws(SystemError) -> [FileInFolder] {
-        try files(raw?.sources(inPlaceOf: name), in: folder).filter { $0.status.bytes > 0 }
-    }
-
-    private func files(_ names: [BytePath]?, in folder: Directory) throws(SystemError) -> [FileInFolder] {
-        try folder.files(of: (names ?? []).filter { !ignored.contains($0.bytes) })
-    }
-}
-
 /// The settings of an inbox's watcher.
 package struct WatchSettings: Sendable {
     /// The inbox's name, by which the queue knows it.

@@ -113,8 +113,8 @@ package struct FailedFolder: Sendable {
         case .directory: return try hasNote(name, in: folder) ? .source(bytes: nil) : .folder
         case .regular:
             guard FailureNote.isNoteName(name) else {
-                let (isSidecar, isOther) = (try isSidecar(name, in: folder), try isOther(name, in: folder))
-                return isSidecar || isOther ? nil : .source(bytes: status.bytes)
+                if try isSidecar(name, in: folder) { return nil }
+                return try isOther(name, in: folder) ? nil : .source(bytes: status.bytes)
             }
             if try FailureNote.isNote(name, in: folder) { return nil }
             // A source that is called like a note has its own.
@@ -215,21 +215,28 @@ package struct FailedFolder: Sendable {
             {
                 try giveBack(sidecar, in: source.directory, above, to: back)
             }
-            try giveBackOthers(of: source, above, to: path)
+            let others = try others(of: name, above, beside: path)
+            // They would be left behind, and mean nothing alone.
+            for other in others where try isInInbox(other.back) {
+                throw refusal(of: other.name, in: source.directory, to: other.back, EEXIST)
+            }
             try giveBack(name, in: source.directory, above, to: path)
+            for other in others { try giveBack(other.name, in: source.directory, above, to: other.back) }
         }
         try above.remove(FailureNote.path(beside: name))
         return path
     }
 
-    /// Gives back the other files of a source's photo, unless there are others of their names by now.
-    private func giveBackOthers(of source: BytePath, _ above: Directory, to path: BytePath) throws(SystemError) {
-        guard try !isInInbox(path) else { return }
-        for other in try above.files(of: PhotoFile.others(of: source.lastComponent)).map(\.name) {
-            let back = path.directory.appending(PhotoFile.name(other, beside: path.lastComponent))
-            guard try isOther(other, in: above), try !isInInbox(back) else { continue }
-            try giveBack(other, in: source.directory, above, to: back)
+    /// The other files of a source's photo, and their paths in the inbox.
+    private func others(
+        of source: BytePath, _ above: Directory, beside path: BytePath
+    ) throws(SystemError) -> [(name: BytePath, back: BytePath)] {
+        var others: [(name: BytePath, back: BytePath)] = []
+        for file in try above.files(of: PhotoFile.others(of: source)) where try isOther(file.name, in: above) {
+            let name = PhotoFile.name(file.name, beside: path.lastComponent) ?? file.name
+            others.append((file.name, path.directory.appending(name)))
         }
+        return others
     }
 
     private func giveBack(
@@ -238,12 +245,15 @@ package struct FailedFolder: Sendable {
         do throws(SystemError) {
             try move(name, from: above, to: path)
         } catch {
-            let isTaken = error.code == EEXIST
-            let (from, to) = (folder.appending(name).printable, inbox.appending(path).printable)
-            throw SystemError(
-                "move '\(from)' back to '\(to)'", code: error.code,
-                because: isTaken ? "another file has that name by now; rename one of the two" : nil)
+            throw refusal(of: name, in: folder, to: path, error.code)
         }
+    }
+
+    private func refusal(of name: BytePath, in folder: BytePath, to path: BytePath, _ code: Int32) -> SystemError {
+        let (from, to) = (folder.appending(name).printable, inbox.appending(path).printable)
+        return SystemError(
+            "move '\(from)' back to '\(to)'", code: code,
+            because: code == EEXIST ? "another file has that name by now; rename one of the two" : nil)
     }
 
     private func isInInbox(_ path: BytePath) throws(SystemError) -> Bool {

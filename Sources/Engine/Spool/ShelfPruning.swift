@@ -87,7 +87,7 @@ struct ShelfPruning {
         } _: { entry in
             do throws(SystemError) {
                 guard try !FailureNote.isNote(entry.name, in: entry.folder),
-                    try !isSidecar(entry.name, in: entry.folder)
+                    try !isSidecar(entry.name, in: entry.folder), try !isOfJPEG(entry.name, in: entry.folder)
                 else { return .past }
                 switch entry.status.kind {
                 case .directory where try !isSet(entry.folder.folder(entry.name)): return .into(())
@@ -112,6 +112,24 @@ struct ShelfPruning {
         return try folder.status(picture)?.kind == .regular
     }
 
+    /// A raw file goes with the JPEG beside it, unless it has failed for itself.
+    private func isOfJPEG(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {
+        guard !takesSets, PhotoFile(name) == .raw, try !folder.files(of: PhotoFile.others(of: name)).isEmpty else {
+            return false
+        }
+        return try folder.status(FailureNote.path(beside: name)) == nil
+    }
+
+    /// The raw files that go with a JPEG.
+    private func raws(of name: BytePath, in folder: Directory) throws(SystemError) -> [FileInFolder] {
+        guard !takesSets, PhotoFile(name) == .jpeg else { return [] }
+        var raws: [FileInFolder] = []
+        for file in try folder.files(of: PhotoFile.others(of: name)) where try isOfJPEG(file.name, in: folder) {
+            raws.append(file)
+        }
+        return raws
+    }
+
     /// A set is the first folder from above that has files in it.
     private func isSet(_ folder: Directory) throws(SystemError) -> Bool {
         guard takesSets else { return false }
@@ -127,7 +145,12 @@ struct ShelfPruning {
         var new: [ShelvedItem] = []
         for (path, status) in found where known[path] != status.changed {
             do throws(SystemError) {
-                let bytes = status.kind == .directory ? try root.folder(path).bytesBelow() : status.bytes
+                let bytes =
+                    status.kind == .directory
+                    ? try root.folder(path).bytesBelow()
+                    : try raws(of: path.lastComponent, in: root.folder(path.directory)).reduce(status.bytes) {
+                        $0 + $1.status.bytes
+                    }
                 new.append(ShelvedItem(path: path, changed: status.changed, bytes: bytes))
             } catch {
                 outcome.passOver(error, "look into '\(path.printable)'")
@@ -170,6 +193,7 @@ struct ShelfPruning {
             return false
         }
         let above = try root.folder(item.path.directory)
+        let raws = try raws(of: name, in: above)
         // Renamed first, so that what is compared and removed cannot be replaced in between. What a crash leaves under
         // this name is a new item.
         let aside = BytePath(".imagemill-\(DurableFile.newToken).old")
@@ -189,6 +213,7 @@ struct ShelfPruning {
         if status.kind == .regular, let sidecar = Sidecar.path(of: name), try above.status(sidecar)?.kind == .regular {
             try above.remove(sidecar)
         }
+        for raw in raws { try above.remove(raw.name) }
         let note = FailureNote.path(beside: name)
         if try above.status(note)?.kind == .regular { try above.remove(note) }
         return true

@@ -44,7 +44,9 @@ extension Spool {
             guard let found = try folder.status(job.path.lastComponent) else {
                 return earlierClaim(of: job, else: .gone)
             }
-            guard isClaim(found, of: job) else { return earlierClaim(of: job, else: .changed) }
+            guard isClaim(found, of: job), try isQuiet(job, in: root, companions.ignored) else {
+                return earlierClaim(of: job, else: .changed)
+            }
             let snapshot = { mine in
                 Snapshot(job: job, root: root, target: mine, ignored: companions.ignored, largest: largest)
             }
@@ -258,6 +260,14 @@ extension Spool {
     /// A set is compared by its folder alone here; its members are compared when they are opened.
     func isClaim(_ now: FileStatus, of job: Job) -> Bool {
         job.isSet ? now.kind == .directory && now.identity.inode == job.observed.identity.inode : job.isObserved(now)
+    }
+
+    /// Returns false for a set that was written to while it waited to be taken: whoever does it still needs its path.
+    private func isQuiet(_ job: Job, in root: Directory, _ ignored: IgnoredNames) throws(SystemError) -> Bool {
+        guard job.isSet, !job.keepsOriginal else { return true }
+        guard case .source(let now, _) = try SourceLook(root: root, ignored: ignored).look(job.path, isSet: true)
+        else { return false }
+        return job.isObserved(now)
     }
 
     /// Whether the source in a job's folder may be a copy of an original on a mount below the inbox.

@@ -33,7 +33,15 @@ extension Spool {
         guard !found.isEmpty else { return }
         for file in found { try Self.checkSettled(file.name, file.status, settle) }
         let others = try mine.makingFolder(Self.others, mode: 0o700)
-        for file in found { try take(file.name, from: folder, to: others, as: file.name) }
+        for file in found {
+            // One of an earlier claim is there, if a crash came and its name was dropped again.
+            var (own, number) = (file.name, 1)
+            while try others.status(own) != nil {
+                number += 1
+                own = VersionedName.version(number, of: file.name)
+            }
+            try take(file.name, file.status, from: folder, to: others, as: own)
+        }
     }
 
     private func takeSidecar(
@@ -59,7 +67,9 @@ extension Spool {
             }
             return
         }
-        try take(name, from: folder, to: mine, as: Self.sidecar)
+        // One of an earlier claim was dropped again since.
+        try mine.remove(Self.sidecar)
+        try take(name, found, from: folder, to: mine, as: Self.sidecar)
     }
 
     /// It may have come, or come anew, since its picture was looked at.
@@ -73,16 +83,35 @@ extension Spool {
         }
     }
 
+    /// Takes a file out of its folder by a plain rename: the target is this job's alone, so it replaces nothing.
     private func take(
-        _ name: BytePath, from folder: Directory, to mine: Directory, as own: BytePath
+        _ name: BytePath, _ found: FileStatus, from folder: Directory, to mine: Directory, as own: BytePath
     ) throws(SystemError) {
-        // One of an earlier claim was dropped again since.
-        try mine.remove(own)
         do throws(SystemError) {
-            try folder.moveAcrossMounts(name, to: mine, as: own, calls: calls)
+            return try folder.rename(name, to: mine, as: own, calls: calls)
         } catch {
             // On NFS an answer may be lost: then it has moved. Or somebody has removed it.
-            guard error.isAbsence else { throw error }
+            if error.isAbsence { return }
+            guard error.code == EXDEV, found.kind == .regular else { throw error }
+        }
+        // As for the source, it is known before anything is copied.
+        guard faccessat(folder.file.descriptor, ".", W_OK, 0) == 0 else {
+            throw SystemError("remove '\(name.printable)' from its folder", code: EACCES)
+        }
+        let hidden = BytePath(".imagemill-\(DurableFile.newToken)")
+        let original = try folder.opening(name)
+        try mine.copying(original, as: hidden, isDurable: true)
+        mine.takeRights(of: original, hidden)
+        do throws(SystemError) {
+            guard let now = try folder.status(name), now == found else {
+                throw SystemError("take '\(name.printable)': it has changed a moment ago", code: EBUSY)
+            }
+            try mine.rename(hidden, to: mine, as: own)
+            try mine.sync()
+            try folder.remove(name)
+        } catch {
+            for copy in [hidden, own] { try? mine.remove(copy) }
+            throw error
         }
     }
 
@@ -93,15 +122,21 @@ extension Spool {
         of job: Job, in mine: Directory
     ) throws(SystemError) -> (_ source: BytePath) -> [BytePath] {
         let hasSidecar = try mine.status(Self.sidecar(of: job)) != nil
-        let others = try others(in: mine)?.names().map { BytePath($0) } ?? []
+        let others = try others(in: mine)?.names ?? []
         return { source in
+            // Too long a name is another one in the end.
             (hasSidecar ? [Sidecar.path(of: source)].compactMap(\.self) : [])
-                + others.map { PhotoFile.name($0, beside: source) }
+                + others.compactMap { PhotoFile.name($0, beside: source) }
         }
     }
 
-    private func others(in mine: Directory) throws(SystemError) -> Directory? {
-        try mine.status(Self.others)?.kind == .directory ? mine.folder(Self.others) : nil
+    /// The folder with the other files, if there is one, and their names in it.
+    private func others(in mine: Directory) throws(SystemError) -> (folder: Directory, names: [BytePath])? {
+        guard try mine.status(Self.others)?.kind == .directory else { return nil }
+        let folder = try mine.folder(Self.others)
+        // Half a copy, after a crash, goes with the job's folder.
+        let names = try folder.names().filter { !$0.starts(with: ".imagemill-".utf8) }
+        return (folder, names.map { BytePath($0) })
     }
 
     /// Moves what belongs to a source beside it, or to versions of the names if they are taken.
@@ -127,9 +162,9 @@ extension Spool {
         from mine: Directory, to folder: Directory, beside source: BytePath
     ) throws(SystemError) {
         guard let others = try others(in: mine) else { return }
-        for name in try others.names().map({ BytePath($0) }) {
-            let wish = VersionedName(wish: PhotoFile.name(name, beside: source), calls: calls)
-            _ = try wish.move(name, from: others, to: folder)
+        for name in others.names {
+            let wish = VersionedName(wish: PhotoFile.name(name, beside: source) ?? name, calls: calls)
+            _ = try wish.move(name, from: others.folder, to: folder)
         }
     }
 
@@ -143,50 +178,71 @@ extension Spool {
         try folder.sync()
     }
 
-    /// Puts away what belongs to a source that was rendered and is gone from the job's folder.
-    /// - Parameter isDeleted: the source was.
-    func putAwayCompanions(of job: Job, from mine: Directory, isDeleted: Bool) throws(SystemError) {
-        if isDeleted { try mine.remove(Self.sidecar) }
-        try mine.remove(Self.sidecarCopy)
-        try moveLeft(of: job, from: mine, below: folders(of: job.id).open(.done))
+    /// Puts away what belonged to a source that was deleted. The other files of its photo go to `done/`: nobody has
+    /// rendered them.
+    func putAwayCompanions(ofDeleted job: Job, from mine: Directory) throws(SystemError) {
+        try mine.remove(Self.sidecar)
+        guard try others(in: mine) != nil else { return }
+        let folder = try place(of: job, below: folders(of: job.id).open(.done), syncs: true).folder
+        try moveOthers(from: mine, to: folder, beside: job.path.lastComponent)
+        try folder.sync()
     }
 
-    /// Puts away what a stop of the program has left of a job that is through.
+    /// Puts away what a stop of the program, or an error, has left of a job whose source is through.
     /// - Parameter isDone: its source was rendered; otherwise it is in `failed/`.
     func putAwayCompanions(of job: Job, isDone: Bool) throws(SystemError) {
         let folders = folders(of: job.id)
         guard let mine = try folders.job(job.id) else { return }
+        let shelf = try folders.open(isDone ? .done : .failed)
         if isDone {
-            try putAwayCompanions(of: job, from: mine, isDeleted: job.originals == .delete)
-        } else {
-            try moveLeft(of: job, from: mine, below: folders.open(.failed))
+            try mine.remove(Self.sidecarCopy)
+            // One that was damaged, or that had changed, has gone to `done/` in spite of the policy.
+            if job.originals == .delete, try !isPlaced(job, below: shelf) {
+                return try putAwayCompanions(ofDeleted: job, from: mine)
+            }
+        }
+        try moveLeft(of: job, from: mine, below: shelf)
+    }
+
+    private func isPlaced(_ job: Job, below root: Directory) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            return try !placed(job, in: root.folder(job.path.directory)).isEmpty
+        } catch {
+            guard error.isAbsence else { throw error }
+            return false
         }
     }
 
     /// Gives back what belongs to a source that was not taken after all: to the inbox, or, if that has others of these
     /// names by now, to `done/`.
     func returnCompanions(of id: JobID, from mine: Directory) throws(SystemError) {
-        let path = Self.path(of: mine)
         if try mine.status(Self.sidecar) != nil {
+            let path = Self.path(of: mine)
             let name = path.flatMap { Sidecar.path(of: $0.lastComponent) }
-            try giveBack(Self.sidecar, of: id, from: mine, to: path?.directory, as: name)
+            if try !isReturned(Self.sidecar, from: mine, to: path?.directory, as: name) {
+                try recover(Self.sidecar, of: id, from: mine)
+            }
         }
         guard let others = try others(in: mine) else { return }
-        for name in try others.names().map({ BytePath($0) }) {
-            try giveBack(name, of: id, from: others, to: path?.directory, as: name)
+        let path = Self.path(of: mine)
+        for name in others.names where try !isReturned(name, from: others.folder, to: path?.directory, as: name) {
+            _ = try VersionedName(wish: name, calls: calls).move(
+                name, from: others.folder, to: folders(of: id).open(.done))
         }
     }
 
-    private func giveBack(
-        _ own: BytePath, of id: JobID, from mine: Directory, to place: BytePath?, as name: BytePath?
-    ) throws(SystemError) {
-        guard let place, let name else { return try recover(own, of: id, from: mine) }
+    /// - Returns: false if there is no place in the inbox for it any more.
+    private func isReturned(
+        _ own: BytePath, from mine: Directory, to place: BytePath?, as name: BytePath?
+    ) throws(SystemError) -> Bool {
+        guard let place, let name else { return false }
         do throws(SystemError) {
             try mine.moveAcrossMounts(own, to: Directory(inbox).folder(place), as: name, calls: calls)
+            return true
         } catch {
             // Its folder is gone, or has another one.
             guard error.code == EEXIST || error.isAbsence else { throw error }
-            try recover(own, of: id, from: mine)
+            return false
         }
     }
 }

@@ -25,7 +25,7 @@ extension Spool {
         let folder = try work.folder(job.id.path)
         let synced = [folders.path(.work)]
         guard let source = try folder.status(Self.source) else {
-            try putAwayCompanions(of: job, from: folder, isDeleted: job.originals == .delete && mayDelete)
+            try putAwayCompanions(of: job, isDone: true)
             try discard(job.id, in: folder, of: work)
             return synced
         }
@@ -44,8 +44,7 @@ extension Spool {
             guard isRendered else { return try moveToDone(job, from: folder) + synced }
             try folder.remove(Self.source)
             try FaultPoint.pass(.betweenSourceAndSidecar)
-            // Nobody has rendered the other file of its photo.
-            try putAwayCompanions(of: job, from: folder, isDeleted: true)
+            try putAwayCompanions(ofDeleted: job, from: folder)
         }
         try discard(job.id, in: folder, of: work)
         return synced

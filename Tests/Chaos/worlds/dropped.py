@@ -22,7 +22,7 @@ class RawFile:
     path: str
     digest: str
     habit: str
-    # Whether its writer has taken it away again.
+    # Its writer has found the disk full.
     removed: bool = False
     time: float = 0
 

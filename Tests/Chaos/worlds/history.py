@@ -78,7 +78,7 @@ class Drawing:
         for _ in range(dice.randrange(2, 6) if singles else 0):
             name = "s%d" % dice.randrange(4) if dice.random() < 0.3 else "photo%d" % self.number
             place = dice.randrange(1, len(steps) + 1)
-            steps.insert(place, {"do": "drop", "who": dice.choice(singles), "name": name + ".jpg", "numbers": self.numbers(), "kind": dice.choice(["good", "good", "junk"]),
+            steps.insert(place, {"do": "drop", "who": dice.choice(singles), "name": name + ".jpg", "numbers": self.numbers(), "kind": dice.choice(["good", "good", "cut", "junk"]),
                                  "habit": dice.choice(["rename", "write", "slow"]), "raw": dice.choice(RAW_HABITS), "wait": dice.choice([0, 0.3])})
 
     def put(self, steps, step):

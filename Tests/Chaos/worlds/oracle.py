@@ -581,7 +581,11 @@ class Oracle:
                 key = (who, os.fsdecode(said(event["source"])) if "source" in event else None, event["event"])
                 told.setdefault(key, set()).add(event["id"])
         for (who, path, event), ids in told.items():
-            if any(source.who == who and raw.path == path for source, raw in self.actors.raws):
+            raws = sum(source.who == who and raw.path == path for source, raw in self.actors.raws)
+            if raws:
+                # One that came late is a source of its own, and none that can be read.
+                if len(ids) > raws * (1 + self.actors.again) and not self.has_lost_ledger(who):
+                    self.violated("hook", "the raw file %r of %s came %d times and was told under %d ids" % (path, who, raws, len(ids)))
                 continue
             dropped = [source for source in self.actors.sources if source.who == who and path in source.paths]
             drops = len(dropped)

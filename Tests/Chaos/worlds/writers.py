@@ -46,7 +46,9 @@ class Writers:
         if kind == "big":
             return sources.picture(number, ".png", comment, padding=12 << 20)
         data = sources.picture(number, ending, comment)
-        return data[:-30] if kind == "cut" else data
+        if kind == "cut":
+            return data[:len(data) // 3] if ending == ".jpg" else data[:-30]
+        return data
 
     def do_drop(self, who, name, numbers, kind, habit, sidecar="", raw=""):
         if self.inbox(who).takes_sets:

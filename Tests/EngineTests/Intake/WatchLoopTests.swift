@@ -84,14 +84,15 @@ import Testing
         })
         try folder.write("raw", to: "in/a.CR3")
         try folder.write("raw", to: "in/sub/b.nef")
-        try folder.write("jpeg", to: "in/a.jpg")
+        try folder.write([0xFF, 0xD8, 0xFF, 0xD9], to: "in/a.jpg")
         #expect(offered(loop, 2) == [BytePath("a.jpg"), BytePath("sub/b.nef")])
         let end = Moment.now + .seconds(60)
         while loop.status.counts.passedOver == 0, Moment.now < end { _ = loop.turn() }
         #expect(loop.status.passedOver.map(\.path) == [BytePath("a.CR3")])
         #expect(loop.status.passedOver.map(\.reason) == [.sameAs])
         FileSystem.remove(BytePath(folder.path("in/a.jpg")))
-        #expect(offered(loop, 1) == [BytePath("a.CR3")])
+        // A scan finds what was taken and is still there, too.
+        #expect(offered(loop, byEvents ? 1 : 2).contains(BytePath("a.CR3")))
     }
 
     @Test func `each file of a photo waits for the other one`() throws {

@@ -31,6 +31,7 @@ let package = Package(
         .target(name: "CLinux", linkerSettings: [.linkedLibrary("seccomp")]),
         .target(name: "CInstructions"),
         .target(name: "CPNGFilter", dependencies: ["CInstructions"]),
+        .target(name: "CPostgres"),
         .target(name: "CRaw"),
         .target(name: "CResample", dependencies: ["CInstructions"]),
         .target(
@@ -45,6 +46,7 @@ let package = Package(
         .target(name: "Stages", dependencies: ["Kernels", "Pipeline", "Typesetting", "Vips"], swiftSettings: settings),
         .target(
             name: "System", dependencies: ["CCrypto", "CDeflate", "CLinux", "Pipeline"], swiftSettings: settings),
+        .target(name: "Postgres", dependencies: ["CPostgres"], swiftSettings: settings),
         .target(name: "Messages", dependencies: ["CLinux", "Pipeline", "System"], swiftSettings: settings),
         .target(
             name: "Render",
@@ -58,7 +60,8 @@ let package = Package(
         .target(
             name: "Engine",
             dependencies: [
-                "CLinux", "Messages", "Pipeline", "Stages", "System", .product(name: "GRDB", package: "GRDB.swift"),
+                "CLinux", "Messages", "Pipeline", "Postgres", "Stages", "System",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings
         ),

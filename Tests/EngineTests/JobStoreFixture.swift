@@ -9,10 +9,16 @@ import Testing
 
 /// The kinds of stores. Whatever is added here has to pass `JobStoreTests`.
 enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
-    case memory, sqlite
+    case memory, sqlite, postgres
+
+    /// Those that this system has.
+    static let allCases: [StoreKind] = [.memory] + ledgers
 
     /// Those that keep all that a drop folder needs.
-    static let ledgers: [StoreKind] = [.sqlite]
+    static let ledgers: [StoreKind] = [.sqlite] + (PostgresServer.shared == nil ? [] : [.postgres])
+
+    /// Those that know an inbox by its path, so that its name can be changed. Several machines may have it at several.
+    static let ofOneMachine: [StoreKind] = [.sqlite]
 
     var testDescription: String { "\(self)" }
 }
@@ -52,20 +58,31 @@ final class JobStoreFixture: Sendable {
     /// The same, if it is a ledger.
     private let ledger: (any Ledger)?
     private let folder: TemporaryFolder
+    /// The connection to the ledger in PostgreSQL.
+    private let conninfo: String
     private let time: Clock
     private let names = JobNames()
     private let policy: RetryPolicy
 
     final class Clock: Sendable {
         private let time = Atomic(1_000_000)
+        /// Shows the time to others.
+        private let show: @Sendable (Int) -> Void
+        init(show: @escaping @Sendable (Int) -> Void = { _ in }) { self.show = show }
         var now: Int { time.load(ordering: .sequentiallyConsistent) }
-        func set(_ now: Int) { time.store(now, ordering: .sequentiallyConsistent) }
+        func set(_ now: Int) {
+            time.store(now, ordering: .sequentiallyConsistent)
+            show(now)
+        }
     }
 
     init(_ kind: StoreKind, attempts: Int = 3) throws {
         self.kind = kind
         folder = try TemporaryFolder()
-        let clock = Clock()
+        let server = kind == .postgres ? try #require(PostgresServer.shared) : nil
+        let conninfo = try server?.newSchema() ?? ""
+        self.conninfo = conninfo
+        let clock = Clock { now in try? server?.statement("UPDATE time SET now = \(now)", on: conninfo) }
         time = clock
         let policy = RetryPolicy(attempts: attempts)
         self.policy = policy
@@ -74,6 +91,16 @@ final class JobStoreFixture: Sendable {
         case .sqlite:
             let ledger = try SQLiteLedger(
                 state: BytePath(folder.path("state")), policy: { _ in policy }, clocks: Clocks { clock.now })
+            (store, self.ledger) = (ledger, ledger)
+        case .postgres:
+            try PostgresLedger.prepare(conninfo)
+            // A server's clock cannot be set, and the ledger's time is what this function says.
+            try server?.statement(
+                """
+                CREATE TABLE time (now bigint); INSERT INTO time VALUES (\(clock.now));
+                CREATE OR REPLACE FUNCTION imagemill_now() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT now FROM time'
+                """, on: conninfo)
+            let ledger = try PostgresLedger(conninfo, policy: { _ in policy }, clocks: Clocks { clock.now })
             (store, self.ledger) = (ledger, ledger)
         }
     }
@@ -86,9 +113,12 @@ final class JobStoreFixture: Sendable {
         switch kind {
         // It has one only.
         case .memory: return store
-        case .sqlite: break
+        case .sqlite, .postgres: break
         }
         let (time, policy) = (time, policy)
+        if kind == .postgres {
+            return try PostgresLedger(conninfo, policy: { _ in policy }, clocks: Clocks { time.now })
+        }
         let milliseconds = Int(skew.inNanoseconds / 1_000_000)
         return try SQLiteLedger(
             state: BytePath(folder.path("state")), policy: { _ in policy },
@@ -105,6 +135,9 @@ final class JobStoreFixture: Sendable {
             return try SQLiteLedger(
                 state: BytePath(folder.path("state")), policy: { _ in policy }, inboxes: inboxes,
                 clocks: Clocks { time.now })
+        case .postgres:
+            return try PostgresLedger(
+                conninfo, policy: { _ in policy }, inboxes: inboxes.values.sorted(), clocks: Clocks { time.now })
         }
     }
 

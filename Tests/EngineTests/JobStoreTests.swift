@@ -662,7 +662,7 @@ import Testing
         #expect(found.allSatisfy { $0.source == a })
     }
 
-    @Test(arguments: StoreKind.ledgers)
+    @Test(arguments: StoreKind.ofOneMachine)
     func `a pause that was asked for is there after a restart, and goes along with a new name`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let here = [BytePath("/in"): "in"]

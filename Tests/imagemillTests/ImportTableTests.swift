@@ -31,7 +31,8 @@ private struct ArchitectureTable {
 
 @Suite struct ImportTableTests {
     private static let targets = [
-        "Kernels", "Vips", "Pipeline", "Typesetting", "Stages", "System", "Messages", "Render", "Engine", "imagemill",
+        "Kernels", "Vips", "Pipeline", "Typesetting", "Stages", "System", "Postgres", "Messages", "Render", "Engine",
+        "imagemill",
     ]
 
     /// The modules that a file imports, whatever comes before `import`.

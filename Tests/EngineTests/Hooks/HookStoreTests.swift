@@ -130,7 +130,7 @@ import Testing
         #expect(try add("second") == 1)
     }
 
-    @Test(arguments: StoreKind.ledgers)
+    @Test(arguments: StoreKind.ofOneMachine)
     func `an inbox that was given another name takes its events along, due and expected, and its losses`(
         kind: StoreKind
     ) throws {

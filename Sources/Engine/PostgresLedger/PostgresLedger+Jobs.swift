@@ -1,0 +1,246 @@
+// The life of a job in the ledger: each call locks rows, asks what follows, and writes them back in one transaction.
+package import Pipeline
+import Postgres
+import System
+
+extension PostgresLedger {
+    package func offer(_ jobs: [NewJob]) throws(StoreError) -> [OfferOutcome] {
+        try change { connection, now in try jobs.map { try offer($0, now: now, connection) } }
+    }
+
+    private func offer(_ new: NewJob, now: Int, _ connection: PostgresConnection) throws -> OfferOutcome {
+        let open = try connection.records(
+            "inbox = $1 AND path = $2 AND \(PostgresSchema.isOpen)", [.text(new.inbox), .bytes(new.path.bytes)],
+            lock: "FOR UPDATE OF jobs")
+        if let open = open.first {
+            guard let again = open.offeredAgain(new, now: now) else { return .busy }
+            try connection.update([again])
+            return .known
+        }
+        if let known = try connection.locked([new.id])[new.id] {
+            guard !known.job.progress.state.isOpen else { return .busy }
+            // A job that has ended left its source in the spool: the same folder is a new job now.
+            try connection.remove([known])
+        }
+        // Another walker may be as quick.
+        try connection.run("SAVEPOINT offer")
+        do {
+            try JobRecord(new, number: 0, now: now).insert(connection)
+            try connection.run("RELEASE SAVEPOINT offer")
+        } catch let error as PostgresError where error.state == "23505" {
+            try connection.run("ROLLBACK TO SAVEPOINT offer")
+            return .busy
+        }
+        return .added
+    }
+
+    /// The jobs that an owner can take until a time; it still works on those that it holds itself, however late it is.
+    static let freeJobs =
+        "inbox = $1 AND \(PostgresSchema.isOpen) AND not_before <= $2 AND (lease_until IS NULL OR lease_until <= $3 AND owner <> $4) ORDER BY not_before, number LIMIT $5"
+
+    package func take(_ request: TakeRequest) throws(StoreError) -> [Lease] {
+        guard request.limit > 0 else { return [] }
+        let policy = policy(request.inbox)
+        let taken = try change { connection, now in
+            // Others may be about to take those that are locked.
+            let due = try connection.records(
+                Self.freeJobs,
+                [.text(request.inbox), .integer(now), .integer(now), .text(request.owner), .integer(request.limit)],
+                lock: "FOR UPDATE OF jobs SKIP LOCKED")
+            let taken = due.group(request).compactMap { record in
+                record.taken(by: request, now: now, policy).map { (before: record.job, after: $0) }
+            }
+            try connection.update(taken.map(\.after.record))
+            return taken.map { (before: $0.before, lease: $0.after.lease) }
+        }
+        tell(taken.map { JobChange($0.before, .taken, to: $0.lease.job.progress, $0.lease.effects) })
+        return taken.map(\.lease)
+    }
+
+    package func extend(_ leases: [Lease], by milliseconds: Int) throws(StoreError) -> [Lease] {
+        guard !leases.isEmpty else { return [] }
+        let pairs: [PostgresValue?] = [.texts(leases.map(\.job.id.text)), .texts(leases.map(\.token))]
+        // A look is cheap, and a change is synced.
+        let held = try pool.run(
+            """
+            SELECT jobs.token FROM jobs JOIN unnest($1::text[], $2::text[]) AS mine (id, token)
+            ON jobs.id = mine.id AND jobs.token = mine.token WHERE lease_until >= \(PostgresSchema.now) + $3::bigint / 2
+            """, pairs + [.integer(milliseconds)])
+        guard held.count < leases.count else { return leases }
+        let extended = try pool.run(
+            """
+            UPDATE jobs SET lease_until = \(PostgresSchema.now) + $3::bigint
+            FROM (SELECT jobs.number FROM jobs JOIN unnest($1::text[], $2::text[]) AS mine (id, token)
+                ON jobs.id = mine.id AND jobs.token = mine.token ORDER BY jobs.number FOR UPDATE OF jobs) AS mine
+            WHERE jobs.number = mine.number RETURNING token
+            """, pairs + [.integer(milliseconds)])
+        let tokens = Set(extended.compactMap { $0.text(0) })
+        return leases.filter { tokens.contains($0.token) }
+    }
+
+    package func update(_ updates: [JobUpdate]) throws(StoreError) -> [UpdateOutcome] {
+        let (outcomes, changes) = try change { connection, now in
+            var writing = try JobWriting(updates.map(\.lease.job.id), connection, now: now, isTraced: trace != nil)
+            let outcomes = updates.map { update -> UpdateOutcome in
+                guard let record = writing.records[update.lease.job.id], record.hold?.token == update.lease.token else {
+                    return .leaseLost
+                }
+                return writing.apply(
+                    update.event, report: update.report, to: record, isFreed: false, policy(record.job.inbox))
+            }
+            try writing.write()
+            return (outcomes, writing.changes)
+        }
+        tell(changes)
+        return outcomes
+    }
+
+    package func note(contents digest: String, of lease: Lease) throws(StoreError) -> BytePath? {
+        let job = lease.job
+        return try pool.transaction { connection in
+            // Two with the same contents wait for each other, so that one of them hears of the other.
+            try connection.run(
+                "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text("\(job.inbox)\n\(digest)")])
+            let held = try connection.run(
+                "SELECT number FROM jobs WHERE id = $1 AND token = $2", [.text(job.id.text), .text(lease.token)])
+            guard held.count == 1 else { return nil }
+            let other = try connection.run(
+                """
+                SELECT path FROM jobs WHERE inbox = $1 AND contents = $2 AND recipe = $3 AND id <> $4
+                    AND state IN ('published', 'done') LIMIT 1
+                """, [.text(job.inbox), .text(digest), .text(job.recipe), .text(job.id.text)]
+            ).first?.bytes(0)
+            // Earlier contents of this path have been replaced in the outbox.
+            try connection.run(
+                "UPDATE jobs SET contents = NULL WHERE inbox = $1 AND path = $2 AND contents <> $3",
+                [.text(job.inbox), .bytes(job.path.bytes), .text(digest)])
+            if let other { return BytePath(other) }
+            try connection.run(
+                "UPDATE jobs SET contents = $1 WHERE id = $2", [.text(digest), .text(job.id.text)])
+            return nil
+        }
+    }
+
+    package func endLeases(ofOthersThan owner: String) throws(StoreError) {
+        try pool.run("UPDATE jobs SET lease_until = 0 WHERE owner <> $1 AND \(PostgresSchema.isOpen)", [.text(owner)])
+    }
+
+    package func recover(
+        _ jobs: [(job: Job, place: SourcePlace)], by owner: String
+    ) throws(StoreError) -> [UpdateOutcome] {
+        let (outcomes, changes) = try change { connection, now in
+            var writing = try JobWriting(jobs.map(\.job.id), connection, now: now, isTraced: trace != nil)
+            let outcomes = jobs.map { job, place -> UpdateOutcome in
+                // A job that has changed since the look is being worked on by somebody else.
+                guard let record = writing.records[job.id], record.job.progress == job.progress,
+                    !record.job.progress.state.isOpen || record.isOrphan(for: owner, now: now)
+                else { return .leaseLost }
+                return writing.apply(.found(place), to: record, isFreed: true, policy(record.job.inbox))
+            }
+            try writing.write()
+            return (outcomes, writing.changes)
+        }
+        tell(changes)
+        return outcomes
+    }
+}
+
+/// A transaction in which jobs change. Their rows are read at its beginning, and written at its end.
+private struct JobWriting {
+    private let connection: PostgresConnection
+    private let now: Int
+    private let isTraced: Bool
+    private(set) var records: [JobID: JobRecord]
+    private let before: [JobID: JobRecord]
+    private var removed: [JobRecord] = []
+    /// Jobs that have ended, and whether they are done.
+    private var ended: [(job: Job, isDone: Bool)] = []
+    private(set) var changes: [JobChange] = []
+
+    init(_ ids: [JobID], _ connection: PostgresConnection, now: Int, isTraced: Bool) throws {
+        (self.connection, self.now, self.isTraced) = (connection, now, isTraced)
+        before = try connection.locked(ids)
+        records = before
+    }
+
+    mutating func apply(
+        _ event: JobEvent, report: [UInt8]? = nil, to record: JobRecord, isFreed: Bool, _ policy: RetryPolicy
+    ) -> UpdateOutcome {
+        var (changed, effects) = record.after(event, report: report, now: now, policy)
+        if isFreed { changed?.hold = nil }
+        if isTraced { changes.append(JobChange(record.job, event, to: changed?.job.progress, effects)) }
+        records[record.job.id] = changed
+        guard let changed else {
+            removed.append(record)
+            return .changed(nil, effects)
+        }
+        if effects.contains(.countDone) || effects.contains(.countFailed) {
+            ended.append((changed.job, effects.contains(.countDone)))
+        }
+        return changed.outcome(effects, now: now)
+    }
+
+    func write() throws {
+        try connection.update(records.values.sorted { $0.number < $1.number })
+        for (id, record) in records {
+            if record.job.report != before[id]?.job.report { try connection.replaceReport(of: record) }
+        }
+        try connection.remove(removed)
+        for (job, isDone) in ended { try connection.count(job, isDone: isDone, hour: now / 3_600_000) }
+    }
+}
+
+extension PostgresConnection {
+    fileprivate func remove(_ records: [JobRecord]) throws {
+        guard !records.isEmpty else { return }
+        let numbers = PostgresValue.integers(records.map(\.number))
+        try run("DELETE FROM reports WHERE job = ANY($1::bigint[])", [numbers])
+        try run("DELETE FROM jobs WHERE number = ANY($1::bigint[])", [numbers])
+    }
+
+    fileprivate func replaceReport(of record: JobRecord) throws {
+        if let report = record.job.report {
+            try run(
+                "INSERT INTO reports (job, document) VALUES ($1, $2) ON CONFLICT (job) DO UPDATE SET document = excluded.document",
+                [.integer(record.number), .bytes(report)])
+        } else {
+            // A hook that has not heard of it yet gets the report, if need be from the next start.
+            try run(
+                """
+                DELETE FROM reports WHERE job = $1
+                    AND NOT EXISTS (SELECT 1 FROM hooks WHERE inbox = $2 AND key = $3 AND body IS NULL)
+                """, [.integer(record.number), .text(record.job.inbox), .text(record.job.id.text)])
+        }
+    }
+
+    /// Counts a job that has ended, and remembers its original if that stays.
+    fileprivate func count(_ job: Job, isDone: Bool, hour: Int) throws {
+        let counts: [PostgresValue?] = [.integer(isDone ? 1 : 0), .integer(isDone ? 0 : 1)]
+        try run(
+            """
+            INSERT INTO totals (inbox, done, failed) VALUES ($1, $2, $3)
+            ON CONFLICT (inbox) DO UPDATE SET done = totals.done + excluded.done, failed = totals.failed + excluded.failed
+            """, [.text(job.inbox)] + counts)
+        try run(
+            """
+            INSERT INTO history (inbox, hour, done, failed) VALUES ($1, $4, $2, $3)
+            ON CONFLICT (inbox, hour)
+                DO UPDATE SET done = history.done + excluded.done, failed = history.failed + excluded.failed
+            """, [.text(job.inbox)] + counts + [.integer(hour)])
+        guard let kept = job.keptOriginal else { return }
+        try run(
+            """
+            INSERT INTO kept (inbox, path, device, inode, bytes, modified, recipe, code)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            ON CONFLICT (inbox, path) DO UPDATE SET device = excluded.device, inode = excluded.inode,
+                bytes = excluded.bytes, modified = excluded.modified, recipe = excluded.recipe, code = excluded.code
+            """,
+            [
+                .text(job.inbox), .bytes(job.path.bytes),
+                .integer(Int(bitPattern: UInt(kept.observed.identity.device))),
+                .integer(Int(bitPattern: UInt(kept.observed.identity.inode))), .integer(kept.observed.stamp.bytes),
+                .integer(kept.observed.stamp.modified), .text(kept.recipe),
+                (kept.code?.rawValue).map(PostgresValue.text),
+            ])
+    }
+}

@@ -1,0 +1,128 @@
+// The names of renditions in the ledger.
+package import Pipeline
+import Postgres
+
+extension PostgresLedger {
+    package func names(of source: BytePath, in outbox: BytePath) throws(StoreError) -> [BytePath] {
+        try pool.run(
+            "SELECT name FROM names WHERE outbox = $1 AND source = $2", [.bytes(outbox.bytes), .bytes(source.bytes)]
+        ).compactMap { $0.bytes(0).map { BytePath($0) } }
+    }
+
+    package func owners(of names: [BytePath], in outbox: BytePath) throws(StoreError) -> [BytePath: OwnedName] {
+        let rows = try pool.run(
+            "SELECT outbox, name, source, contents FROM names WHERE outbox = $1 AND name = ANY($2::bytea[])",
+            [.bytes(outbox.bytes), .manyBytes(names.map(\.bytes))])
+        return Dictionary(uniqueKeysWithValues: rows.compactMap { OwnedName($0) }.map { ($0.name, $0) })
+    }
+
+    package func claim(
+        _ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]
+    ) throws(StoreError) -> Bool {
+        try pool.transaction { connection in
+            // In one order, so that no two claims wait for each other.
+            let names = Set(names).sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+            let rows = try connection.run(
+                """
+                SELECT outbox, name, source, contents FROM names WHERE outbox = $1 AND name = ANY($2::bytea[])
+                ORDER BY name FOR UPDATE
+                """, [.bytes(outbox.bytes), .manyBytes(names.map(\.bytes))])
+            let owned = rows.compactMap { OwnedName($0) }
+            let others = owned.filter { $0.source != source }
+            guard others.allSatisfy({ $0.source == seen[$0.name] }) else { return false }
+            let missing = names.filter { name in !owned.contains { $0.name == name } }
+            let new = try connection.run(
+                """
+                INSERT INTO names (outbox, name, source, contents) SELECT $1, unnest($2::bytea[]), $3, ''
+                ON CONFLICT DO NOTHING RETURNING name
+                """, [.bytes(outbox.bytes), .manyBytes(missing.map(\.bytes)), .bytes(source.bytes)])
+            guard new.count == missing.count else {
+                // Somebody was quicker with one of them: all or none.
+                try connection.run(
+                    "DELETE FROM names WHERE outbox = $1 AND name = ANY($2::bytea[])",
+                    [.bytes(outbox.bytes), .manyBytes(new.compactMap { $0.bytes(0) })])
+                return false
+            }
+            if !others.isEmpty {
+                try connection.run(
+                    "UPDATE names SET source = $3 WHERE outbox = $1 AND name = ANY($2::bytea[])",
+                    [.bytes(outbox.bytes), .manyBytes(others.map(\.name.bytes)), .bytes(source.bytes)])
+            }
+            return true
+        }
+    }
+
+    package func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError) {
+        guard !names.isEmpty else { return }
+        try pool.transaction(isDurable: !areNoted) { connection in
+            // In one order, so that no two wait for each other.
+            let names = names.sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }
+            for name in names {
+                try connection.run(
+                    "UPDATE names SET contents = $4 WHERE outbox = $1 AND name = $2 AND source = $3",
+                    [
+                        .bytes(name.outbox.bytes), .bytes(name.name.bytes), .bytes(name.source.bytes),
+                        name.contentsText.map(PostgresValue.text),
+                    ])
+            }
+        }
+    }
+
+    package func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError) {
+        try pool.run(
+            "DELETE FROM names WHERE outbox = $1 AND name = ANY($2::bytea[]) AND source = $3",
+            [.bytes(outbox.bytes), .manyBytes(names.map(\.bytes)), .bytes(source.bytes)])
+    }
+
+    package func idle(_ names: [OwnedName]) throws(StoreError) -> (names: [OwnedName], latest: Int) {
+        try look { connection in
+            let latest = try connection.run("SELECT coalesce(max(number), 0) FROM jobs").first?.integer(0) ?? 0
+            let idle = try names.filter { name in
+                let (inbox, path) = Job.inboxAndPath(of: name.source)
+                return try connection.run(
+                    "SELECT 1 FROM jobs WHERE inbox = $1 AND path = $2 AND \(PostgresSchema.isOpen)",
+                    [.text(inbox), .bytes(path.bytes)]
+                ).count == 0
+            }
+            return (idle, latest)
+        }
+    }
+
+    package func release(_ names: [OwnedName], unlessJobsAfter latest: Int) throws(StoreError) {
+        try pool.transaction { connection in
+            for name in names.sorted(by: { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }) {
+                let (inbox, path) = Job.inboxAndPath(of: name.source)
+                try connection.run(
+                    """
+                    DELETE FROM names WHERE outbox = $1 AND name = $2 AND source = $3
+                        AND NOT EXISTS (SELECT 1 FROM jobs WHERE inbox = $4 AND path = $5 AND \(PostgresSchema.isOpen))
+                        AND NOT EXISTS (SELECT 1 FROM jobs WHERE number > $6 AND inbox = $4 AND path = $5)
+                    """,
+                    [
+                        .bytes(name.outbox.bytes), .bytes(name.name.bytes), .bytes(name.source.bytes), .text(inbox),
+                        .bytes(path.bytes), .integer(latest),
+                    ])
+            }
+        }
+    }
+
+    package func ownedNames(after place: OwnedName?, limit: Int) throws(StoreError) -> [OwnedName] {
+        // Before the first: no name is empty.
+        let (outbox, name) = (place?.outbox.bytes ?? [], place?.name.bytes ?? [])
+        return try pool.run(
+            """
+            SELECT outbox, name, source, contents FROM names WHERE (outbox, name) > ($1, $2)
+            ORDER BY outbox, name LIMIT $3
+            """, [.bytes(outbox), .bytes(name), .integer(limit)]
+        ).compactMap { OwnedName($0) }
+    }
+}
+
+extension OwnedName {
+    /// - Parameter row: outbox, name, source, contents.
+    fileprivate init?(_ row: PostgresRow) {
+        guard let outbox = row.bytes(0), let name = row.bytes(1), let source = row.bytes(2) else { return nil }
+        self.init(
+            outbox: BytePath(outbox), name: BytePath(name), source: BytePath(source), contentsText: row.text(3))
+    }
+}

@@ -1,0 +1,102 @@
+// The connections of one process to its ledger: each transaction on one of its own, done anew if it met another.
+import Pipeline
+import Postgres
+import Synchronization
+import System
+
+/// Connections for any number of threads: each transaction has one for itself.
+final class PostgresPool: Sendable {
+    private let conninfo: String
+    private let patience: Duration
+    private let idle = Mutex<[Idle]>([])
+
+    /// One thread at a time has a connection: it is in the list, or in the hands of who took it out.
+    private struct Idle: @unchecked Sendable {
+        let connection: PostgresConnection
+    }
+
+    /// More than these are closed after use.
+    private static let mostIdle = 16
+    /// Two that wait for each other are done anew; also those that a server refuses for a moment.
+    private static let mostTries = 8
+
+    init(_ conninfo: String, patience: Duration) { (self.conninfo, self.patience) = (conninfo, patience) }
+
+    /// Does a transaction. If it meets another one it is done anew, so that the body may be called several times.
+    /// - Parameter isDurable: a loss of power takes nothing back.
+    func transaction<Value>(
+        isDurable: Bool = true, _ body: (PostgresConnection) throws -> Value
+    ) throws(StoreError) -> Value {
+        for tried in 1... {
+            let (connection, isFresh) = try take()
+            var hasBegun = false
+            do {
+                try connection.run("BEGIN")
+                hasBegun = true
+                // Not of the session: a pooler may give that to somebody else.
+                if !isDurable { try connection.run("SET LOCAL synchronous_commit = off") }
+                let value = try body(connection)
+                try connection.run("COMMIT")
+                give(back: connection)
+                return value
+            } catch {
+                if connection.isGood { _ = try? connection.run("ROLLBACK") }
+                give(back: connection)
+                guard let error = error as? PostgresError else {
+                    throw error as? StoreError ?? StoreError(.inaccessible, "\(error)")
+                }
+                // The server has closed one that was idle.
+                if error.state == nil, !hasBegun, !isFresh { continue }
+                if error.isTransient, tried < Self.mostTries { continue }
+                throw StoreError(error)
+            }
+        }
+        preconditionFailure("there is no last try")
+    }
+
+    /// Does one statement, which is a transaction of its own.
+    @discardableResult
+    func run(_ statement: String, _ parameters: [PostgresValue?] = []) throws(StoreError) -> PostgresRows {
+        for tried in 1... {
+            let (connection, isFresh) = try take()
+            do throws(PostgresError) {
+                let rows = try connection.run(statement, parameters)
+                give(back: connection)
+                return rows
+            } catch {
+                give(back: connection)
+                if error.state == nil, !isFresh, statement.hasPrefix("SELECT") { continue }
+                if error.isTransient, tried < Self.mostTries { continue }
+                throw StoreError(error)
+            }
+        }
+        preconditionFailure("there is no last try")
+    }
+
+    /// Calls a function with a connection outside of any transaction.
+    func connected(_ body: (PostgresConnection) throws(PostgresError) -> Void) throws(StoreError) {
+        let (connection, _) = try take()
+        defer { give(back: connection) }
+        do throws(PostgresError) {
+            try body(connection)
+        } catch {
+            if connection.isGood { _ = try? connection.run("ROLLBACK") }
+            throw StoreError(error)
+        }
+    }
+
+    private func take() throws(StoreError) -> (PostgresConnection, isFresh: Bool) {
+        if let used = idle.withLock({ $0.popLast() }) { return (used.connection, false) }
+        do throws(PostgresError) {
+            return (try PostgresConnection(conninfo, patience: patience), true)
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    private func give(back connection: PostgresConnection) {
+        guard connection.isGood else { return }
+        let one = Idle(connection: connection)
+        idle.withLock { if $0.count < Self.mostIdle { $0.append(one) } }
+    }
+}

@@ -1,0 +1,65 @@
+// A PostgreSQL server of the tests' own, if this system has its programs.
+import Foundation
+import Glibc
+import Synchronization
+
+/// A server on a socket in a folder of its own. It ends with the process of the tests.
+package final class PostgresServer: Sendable {
+    /// The one of this process; nil if the system has none.
+    package static let shared = try? PostgresServer()
+
+    private let folder: String
+    private let schemas = Atomic(0)
+
+    private init() throws {
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+        guard let newest = versions.compactMap({ Int($0) }).max(), newest >= 14 else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        folder = FileManager.default.temporaryDirectory.appending(path: "pg-\(getpid())").path
+        // The server refuses root. It ends when the shell's input does, which is when this process ends.
+        let script = """
+            set -e
+            bin=/usr/lib/postgresql/\(newest)/bin
+            mkdir -p "$0"
+            as=
+            if [ "$(id -u)" = 0 ]; then chown nobody "$0"; as="setpriv --reuid=nobody --regid=nogroup --clear-groups"; fi
+            cd "$0"
+            $as $bin/initdb -D "$0/data" -U mill --auth=trust --no-sync --no-locale -E UTF8 >/dev/null
+            $as $bin/pg_ctl -D "$0/data" -w -t 30 -l "$0/log" -o "-c listen_addresses='' -k $0 -c max_connections=200" start >/dev/null
+            echo ready
+            cat >/dev/null
+            $as $bin/pg_ctl -D "$0/data" -m immediate stop >/dev/null 2>&1
+            rm -rf "$0"
+            """
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", script, folder]
+        let (input, output) = (Pipe(), Pipe())
+        (shell.standardInput, shell.standardOutput) = (input, output)
+        try shell.run()
+        // Never closed by this process.
+        _ = dup(input.fileHandleForWriting.fileDescriptor)
+        let said = output.fileHandleForReading.availableData
+        guard String(decoding: said, as: UTF8.self).contains("ready") else { throw CocoaError(.executableLoad) }
+    }
+
+    /// A connection to a schema that nobody else has.
+    package func newSchema() throws -> String {
+        let name = "s\(schemas.add(1, ordering: .relaxed).newValue)"
+        try statement("CREATE SCHEMA \(name)")
+        return "host=\(folder) user=mill dbname=postgres application_name=\(name) options=-csearch_path=\(name)"
+    }
+
+    /// Has the server do statements, by `psql`.
+    package func statement(_ text: String, on conninfo: String? = nil) throws {
+        let psql = Process()
+        psql.executableURL = URL(fileURLWithPath: "/usr/bin/psql")
+        psql.arguments = [
+            "-qX", "-v", "ON_ERROR_STOP=1", conninfo ?? "host=\(folder) user=mill dbname=postgres", "-c", text,
+        ]
+        try psql.run()
+        psql.waitUntilExit()
+        guard psql.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+    }
+}

@@ -41,8 +41,6 @@ private enum Column: Int, CaseIterable {
 // Made once: a job's row is read and written five times.
 private let selection =
     "SELECT \(Column.list(Column.allCases)) FROM jobs LEFT JOIN reports ON reports.job = jobs.number"
-private let newRow =
-    "INSERT INTO jobs (\(Column.list(Column.inserted))) VALUES (\(Column.inserted.indices.map { "$\($0 + 1)" }.joined(separator: ", ")))"
 
 // MARK: - Reading
 
@@ -131,11 +129,7 @@ extension JobRecord {
         }
     }
 
-    func insert(_ connection: PostgresConnection) throws {
-        try connection.run(newRow, Column.inserted.map(value))
-    }
-
-    fileprivate var changingValues: [PostgresValue?] { ([.number] + Column.changing).map(value) }
+    fileprivate func values(of columns: [Column]) -> [PostgresValue?] { columns.map(value) }
 }
 
 extension PostgresConnection {
@@ -143,13 +137,28 @@ extension PostgresConnection {
     func update(_ records: [JobRecord]) throws {
         guard !records.isEmpty else { return }
         let columns = [.number] + Column.changing
-        let rows = records.indices.map { row in
+        let changes = Column.changing.map { "\($0.name) = new.\($0.name)" }.joined(separator: ", ")
+        try run(
+            "UPDATE jobs SET \(changes) FROM (\(Self.rows(columns, records.count))) AS new (\(Column.list(columns))) WHERE jobs.number = new.number",
+            records.flatMap { $0.values(of: columns) })
+    }
+
+    /// Adds rows, but for jobs that somebody else has added meanwhile.
+    /// - Returns: the jobs that were added.
+    func insert(_ records: [JobRecord]) throws -> Set<String> {
+        guard !records.isEmpty else { return [] }
+        let columns = Column.inserted
+        let added = try run(
+            "INSERT INTO jobs (\(Column.list(columns))) \(Self.rows(columns, records.count)) ON CONFLICT DO NOTHING RETURNING id",
+            records.flatMap { $0.values(of: columns) })
+        return Set(added.compactMap { $0.text(0) })
+    }
+
+    private static func rows(_ columns: [Column], _ count: Int) -> String {
+        let rows = (0..<count).map { row in
             let values = columns.enumerated().map { "$\(row * columns.count + $0.offset + 1)::\($0.element.type)" }
             return "(\(values.joined(separator: ", ")))"
         }
-        let changes = Column.changing.map { "\($0.name) = new.\($0.name)" }.joined(separator: ", ")
-        try run(
-            "UPDATE jobs SET \(changes) FROM (VALUES \(rows.joined(separator: ", "))) AS new (\(Column.list(columns))) WHERE jobs.number = new.number",
-            records.flatMap(\.changingValues))
+        return "VALUES \(rows.joined(separator: ", "))"
     }
 }

@@ -5,33 +5,56 @@ import System
 
 extension PostgresLedger {
     package func offer(_ jobs: [NewJob]) throws(StoreError) -> [OfferOutcome] {
-        try change { connection, now in try jobs.map { try offer($0, now: now, connection) } }
+        var outcomes: [OfferOutcome] = []
+        for start in stride(from: 0, to: jobs.count, by: Self.offeredAtOnce) {
+            let some = jobs[start..<min(jobs.count, start + Self.offeredAtOnce)]
+            outcomes += try change { connection, now in try offer(some, now: now, connection) }
+        }
+        return outcomes
     }
 
-    private func offer(_ new: NewJob, now: Int, _ connection: PostgresConnection) throws -> OfferOutcome {
-        let open = try connection.records(
-            "inbox = $1 AND path = $2 AND \(PostgresSchema.isOpen)", [.text(new.inbox), .bytes(new.path.bytes)],
-            lock: "FOR UPDATE OF jobs")
-        if let open = open.first {
-            guard let again = open.offeredAgain(new, now: now) else { return .busy }
-            try connection.update([again])
-            return .known
+    /// A statement has room for so many.
+    private static let offeredAtOnce = 500
+
+    private func offer(
+        _ jobs: ArraySlice<NewJob>, now: Int, _ connection: PostgresConnection
+    ) throws -> [OfferOutcome] {
+        var open: [BytePath: JobRecord] = [:]
+        let found = try connection.records(
+            "(inbox, path) IN (SELECT * FROM unnest($1::text[], $2::bytea[])) AND \(PostgresSchema.isOpen) ORDER BY number",
+            [.texts(jobs.map(\.inbox)), .manyBytes(jobs.map(\.path.bytes))], lock: "FOR UPDATE OF jobs")
+        for record in found { open[record.job.owner] = record }
+        let known = try connection.locked(jobs.map(\.id))
+        var (outcomes, new, changed, ended) = ([OfferOutcome](), [JobRecord](), [JobID: JobRecord](), [JobRecord]())
+        for job in jobs {
+            let place = BytePath(job.inbox).appending(job.path)
+            if let record = open[place] {
+                let again = record.offeredAgain(job, now: now)
+                outcomes.append(again == nil ? .busy : .known)
+                guard let again else { continue }
+                open[place] = again
+                // One that is new itself is written as it is in the end.
+                if let index = new.firstIndex(where: { $0.job.id == again.job.id }) {
+                    new[index] = again
+                } else {
+                    changed[again.job.id] = again
+                }
+            } else if let record = known[job.id], record.job.progress.state.isOpen {
+                outcomes.append(.busy)
+            } else {
+                // A job that has ended left its source in the spool: the same folder is a new job now.
+                if let record = known[job.id] { ended.append(record) }
+                let record = JobRecord(job, number: 0, now: now)
+                new.append(record)
+                open[place] = record
+                outcomes.append(.added)
+            }
         }
-        if let known = try connection.locked([new.id])[new.id] {
-            guard !known.job.progress.state.isOpen else { return .busy }
-            // A job that has ended left its source in the spool: the same folder is a new job now.
-            try connection.remove([known])
-        }
-        // Another walker may be as quick.
-        try connection.run("SAVEPOINT offer")
-        do {
-            try JobRecord(new, number: 0, now: now).insert(connection)
-            try connection.run("RELEASE SAVEPOINT offer")
-        } catch let error as PostgresError where error.state == "23505" {
-            try connection.run("ROLLBACK TO SAVEPOINT offer")
-            return .busy
-        }
-        return .added
+        try connection.update(changed.values.sorted { $0.number < $1.number })
+        try connection.remove(ended)
+        let added = try connection.insert(new)
+        // Another walker was as quick.
+        return zip(jobs, outcomes).map { $1 == .added && !added.contains($0.id.text) ? .busy : $1 }
     }
 
     /// The jobs that an owner can take until a time; it still works on those that it holds itself, however late it is.
@@ -182,11 +205,9 @@ private struct JobWriting {
 
     func write() throws {
         try connection.update(records.values.sorted { $0.number < $1.number })
-        for (id, record) in records {
-            if record.job.report != before[id]?.job.report { try connection.replaceReport(of: record) }
-        }
+        try connection.replaceReports(of: records.values.filter { $0.job.report != before[$0.job.id]?.job.report })
         try connection.remove(removed)
-        for (job, isDone) in ended { try connection.count(job, isDone: isDone, hour: now / 3_600_000) }
+        try connection.count(ended, hour: now / 3_600_000)
     }
 }
 
@@ -198,36 +219,52 @@ extension PostgresConnection {
         try run("DELETE FROM jobs WHERE number = ANY($1::bigint[])", [numbers])
     }
 
-    fileprivate func replaceReport(of record: JobRecord) throws {
-        if let report = record.job.report {
-            try run(
-                "INSERT INTO reports (job, document) VALUES ($1, $2) ON CONFLICT (job) DO UPDATE SET document = excluded.document",
-                [.integer(record.number), .bytes(report)])
-        } else {
-            // A hook that has not heard of it yet gets the report, if need be from the next start.
+    fileprivate func replaceReports(of records: [JobRecord]) throws {
+        let (new, old) = (records.filter { $0.job.report != nil }, records.filter { $0.job.report == nil })
+        if !new.isEmpty {
             try run(
                 """
-                DELETE FROM reports WHERE job = $1
-                    AND NOT EXISTS (SELECT 1 FROM hooks WHERE inbox = $2 AND key = $3 AND body IS NULL)
-                """, [.integer(record.number), .text(record.job.inbox), .text(record.job.id.text)])
+                INSERT INTO reports (job, document) SELECT * FROM unnest($1::bigint[], $2::bytea[])
+                ON CONFLICT (job) DO UPDATE SET document = excluded.document
+                """, [.integers(new.map(\.number)), .manyBytes(new.map { $0.job.report ?? [] })])
+        }
+        guard !old.isEmpty else { return }
+        // A hook that has not heard of it yet gets the report, if need be from the next start.
+        try run(
+            """
+            DELETE FROM reports USING jobs WHERE reports.job = ANY($1::bigint[]) AND jobs.number = reports.job
+                AND NOT EXISTS (
+                    SELECT 1 FROM hooks WHERE hooks.inbox = jobs.inbox AND hooks.key = jobs.id AND hooks.body IS NULL)
+            """, [.integers(old.map(\.number))])
+    }
+
+    /// Counts jobs that have ended, and remembers their originals if these stay.
+    fileprivate func count(_ ended: [(job: Job, isDone: Bool)], hour: Int) throws {
+        guard !ended.isEmpty else { return }
+        // In one order, so that no two count in each other's way.
+        let inboxes = Dictionary(grouping: ended, by: \.job.inbox).sorted { $0.key < $1.key }
+        let counts: [PostgresValue?] = [
+            .texts(inboxes.map(\.key)), .integers(inboxes.map { $0.value.count(where: \.isDone) }),
+            .integers(inboxes.map { $0.value.count { !$0.isDone } }),
+        ]
+        try run(
+            """
+            INSERT INTO totals (inbox, done, failed) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
+            ON CONFLICT (inbox) DO UPDATE SET done = totals.done + excluded.done, failed = totals.failed + excluded.failed
+            """, counts)
+        try run(
+            """
+            INSERT INTO history (inbox, hour, done, failed)
+            SELECT inbox, $4, done, failed FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS new (inbox, done, failed)
+            ON CONFLICT (inbox, hour)
+                DO UPDATE SET done = history.done + excluded.done, failed = history.failed + excluded.failed
+            """, counts + [.integer(hour)])
+        for (job, _) in ended {
+            if let kept = job.keptOriginal { try keep(kept, job) }
         }
     }
 
-    /// Counts a job that has ended, and remembers its original if that stays.
-    fileprivate func count(_ job: Job, isDone: Bool, hour: Int) throws {
-        let counts: [PostgresValue?] = [.integer(isDone ? 1 : 0), .integer(isDone ? 0 : 1)]
-        try run(
-            """
-            INSERT INTO totals (inbox, done, failed) VALUES ($1, $2, $3)
-            ON CONFLICT (inbox) DO UPDATE SET done = totals.done + excluded.done, failed = totals.failed + excluded.failed
-            """, [.text(job.inbox)] + counts)
-        try run(
-            """
-            INSERT INTO history (inbox, hour, done, failed) VALUES ($1, $4, $2, $3)
-            ON CONFLICT (inbox, hour)
-                DO UPDATE SET done = history.done + excluded.done, failed = history.failed + excluded.failed
-            """, [.text(job.inbox)] + counts + [.integer(hour)])
-        guard let kept = job.keptOriginal else { return }
+    private func keep(_ kept: KeptOriginal, _ job: Job) throws {
         try run(
             """
             INSERT INTO kept (inbox, path, device, inode, bytes, modified, recipe, code)

@@ -19,28 +19,39 @@ extension PostgresLedger {
     package func claim(
         _ names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath]
     ) throws(StoreError) -> Bool {
+        // In one order, so that no two claims wait for each other.
+        let names = Set(names).sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        let here = [PostgresValue.bytes(outbox.bytes), .manyBytes(names.map(\.bytes)), .bytes(source.bytes)]
+        // Nearly all are new, and nobody else wants them. `record` has this reach the disk.
+        let new = try pool.run(
+            """
+            WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+            INSERT INTO names (outbox, name, source, contents) SELECT $1, unnest($2::bytea[]), $3, '' FROM quick
+            ON CONFLICT DO NOTHING RETURNING name
+            """, here
+        ).compactMap { $0.bytes(0).map { BytePath($0) } }
+        if new.count == names.count { return true }
+        return try claimRest(of: names, for: source, in: outbox, seen: seen, new)
+    }
+
+    /// Claims names of which some have an owner.
+    /// - Parameter new: those that had none, and belong to the source now; nobody's again if it does not get all.
+    private func claimRest(
+        of names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath], _ new: [BytePath]
+    ) throws(StoreError) -> Bool {
         try pool.transaction { connection in
-            // In one order, so that no two claims wait for each other.
-            let names = Set(names).sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
-            let rows = try connection.run(
+            let owned = try connection.run(
                 """
                 SELECT outbox, name, source, contents FROM names WHERE outbox = $1 AND name = ANY($2::bytea[])
                 ORDER BY name FOR UPDATE
-                """, [.bytes(outbox.bytes), .manyBytes(names.map(\.bytes))])
-            let owned = rows.compactMap { OwnedName($0) }
+                """, [.bytes(outbox.bytes), .manyBytes(names.map(\.bytes))]
+            ).compactMap { OwnedName($0) }
             let others = owned.filter { $0.source != source }
-            guard others.allSatisfy({ $0.source == seen[$0.name] }) else { return false }
-            let missing = names.filter { name in !owned.contains { $0.name == name } }
-            let new = try connection.run(
-                """
-                INSERT INTO names (outbox, name, source, contents) SELECT $1, unnest($2::bytea[]), $3, ''
-                ON CONFLICT DO NOTHING RETURNING name
-                """, [.bytes(outbox.bytes), .manyBytes(missing.map(\.bytes)), .bytes(source.bytes)])
-            guard new.count == missing.count else {
-                // Somebody was quicker with one of them: all or none.
+            // One that somebody has freed just now is claimed anew.
+            guard owned.count == names.count, others.allSatisfy({ $0.source == seen[$0.name] }) else {
                 try connection.run(
-                    "DELETE FROM names WHERE outbox = $1 AND name = ANY($2::bytea[])",
-                    [.bytes(outbox.bytes), .manyBytes(new.compactMap { $0.bytes(0) })])
+                    "DELETE FROM names WHERE outbox = $1 AND name = ANY($2::bytea[]) AND source = $3",
+                    [.bytes(outbox.bytes), .manyBytes(new.map(\.bytes)), .bytes(source.bytes)])
                 return false
             }
             if !others.isEmpty {
@@ -52,20 +63,23 @@ extension PostgresLedger {
         }
     }
 
+    /// One transaction that waits for the disk brings all there that was committed before it, claims too.
     package func record(_ names: [OwnedName], areNoted: Bool) throws(StoreError) {
         guard !names.isEmpty else { return }
-        try pool.transaction(isDurable: !areNoted) { connection in
-            // In one order, so that no two wait for each other.
-            let names = names.sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }
-            for name in names {
-                try connection.run(
-                    "UPDATE names SET contents = $4 WHERE outbox = $1 AND name = $2 AND source = $3",
-                    [
-                        .bytes(name.outbox.bytes), .bytes(name.name.bytes), .bytes(name.source.bytes),
-                        name.contentsText.map(PostgresValue.text),
-                    ])
-            }
-        }
+        // In one order, so that no two wait for each other.
+        let names = names.sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }
+        try pool.run(
+            """
+            UPDATE names SET contents = CASE WHEN new.is_known THEN new.contents END
+            FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::text[], $5::boolean[])
+                AS new (outbox, name, source, contents, is_known)
+            WHERE names.outbox = new.outbox AND names.name = new.name AND names.source = new.source
+            """,
+            [
+                .manyBytes(names.map(\.outbox.bytes)), .manyBytes(names.map(\.name.bytes)),
+                .manyBytes(names.map(\.source.bytes)), .texts(names.map { $0.contentsText ?? "" }),
+                .texts(names.map { $0.contentsText == nil ? "f" : "t" }),
+            ])
     }
 
     package func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError) {

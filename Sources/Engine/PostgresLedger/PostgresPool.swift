@@ -23,18 +23,13 @@ final class PostgresPool: Sendable {
     init(_ conninfo: String, patience: Duration) { (self.conninfo, self.patience) = (conninfo, patience) }
 
     /// Does a transaction. If it meets another one it is done anew, so that the body may be called several times.
-    /// - Parameter isDurable: a loss of power takes nothing back.
-    func transaction<Value>(
-        isDurable: Bool = true, _ body: (PostgresConnection) throws -> Value
-    ) throws(StoreError) -> Value {
+    func transaction<Value>(_ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
         for tried in 1... {
             let (connection, isFresh) = try take()
             var hasBegun = false
             do {
                 try connection.run("BEGIN")
                 hasBegun = true
-                // Not of the session: a pooler may give that to somebody else.
-                if !isDurable { try connection.run("SET LOCAL synchronous_commit = off") }
                 let value = try body(connection)
                 try connection.run("COMMIT")
                 give(back: connection)

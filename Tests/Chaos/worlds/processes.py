@@ -119,7 +119,8 @@ class Processes:
             self.do_kill(who)
             process.wait()
             return self.do_start(who, ready=True)
-        self.command(daemon, *words[1:])
+        # Another raw file may have the name of one that would go back.
+        self.command(daemon, *words[1:], codes=(0, 1) if self.household.world.photos else (0,))
 
     def command(self, daemon, *words, codes=(0,)):
         """Gives a command as a user does, and returns its exit code, None if it does not end. It must be one of some where nothing is broken."""

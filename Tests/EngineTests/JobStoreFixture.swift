@@ -79,7 +79,7 @@ final class JobStoreFixture: Sendable {
     init(_ kind: StoreKind, attempts: Int = 3) throws {
         self.kind = kind
         folder = try TemporaryFolder()
-        let server = kind == .postgres ? try #require(PostgresServer.shared) : nil
+        let server = kind == .postgres ? PostgresServer.shared : nil
         let conninfo = try server?.newSchema() ?? ""
         self.conninfo = conninfo
         let clock = Clock { now in try? server?.statement("UPDATE time SET now = \(now)", on: conninfo) }

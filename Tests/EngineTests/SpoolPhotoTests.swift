@@ -153,7 +153,7 @@ import Testing
         #expect(try spool.failed.first(5).entries.map(\.path.text) == ["sub/a.jpg", "sub/a~2.jpg"])
         // Others of these names are in the inbox.
         #expect(throws: SystemError.self) { try spool.failed.giveBack(BytePath("sub/a.jpg")) }
-        for name in ["a.jpg", "a.nef"] { try FileSystem.remove(BytePath(folder.path("in/sub/\(name)"))) }
+        for name in ["a.jpg", "a.nef"] { FileSystem.remove(BytePath(folder.path("in/sub/\(name)"))) }
         try spool.failed.giveBack(BytePath("sub/a~2.jpg"))
         #expect(try fixture.list("in") == ["sub", "sub/a.jpg", "sub/a.nef"])
         #expect(try fixture.list(fixture.failed) == ["sub", "sub/a.jpg", "sub/a.jpg.error.json", "sub/a.nef"])
@@ -244,5 +244,46 @@ import Testing
         try mine.rename(Spool.source, to: failed, as: BytePath("a.jpg"))
         try spool.putAwayCompanions(of: job, isDone: false)
         #expect(try fixture.list(fixture.failed) == ["a.jpg", "a.nef"])
+    }
+
+    @Test(.enabled(if: TestMachine.canMount, "no file system can be mounted here"))
+    func `on a mount below the inbox it is copied and removed, and what cannot be removed blocks its picture alone`()
+        async throws
+    {
+        let place = folder.path("in/sub")
+        try FileSystem.makeDirectories(BytePath(place))
+        try #require(try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0)
+        try drop("sub/a.jpg", "sub/a.nef", "sub/b.jpg", "sub/b.nef")
+        let first = try fixture.claimed("sub/a.jpg")
+        let second = try fixture.job("sub/b.jpg")
+        try #require(try await CommandRunner().shell("mount -o remount,ro '\(place)'").exit == 0)
+        let outcome = fixture.claim(second)
+        let left = try fixture.list("in")
+        _ = try await CommandRunner().shell("umount --lazy '\(place)'")
+        try fixture.settle(first)
+        #expect(left == ["sub", "sub/b.jpg", "sub/b.nef"])
+        guard case .blocked = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(try fixture.list(fixture.done) == ["sub", "sub/a.jpg", "sub/a.nef"])
+        #expect(try fixture.list(fixture.work) == [])
+    }
+
+    /// As a file server's answer may be: the rename is done, and its repetition finds nothing.
+    @Test func `a lost answer loses nothing`() throws {
+        var calls = NameCalls.system
+        calls.rename = { from, name, to, newName in
+            let result = renameat(from, name, to, newName)
+            guard result == 0, String(cString: newName) == "a.nef" else { return result }
+            errno = ENOENT
+            return -1
+        }
+        var fixture = try SpoolFixture(calls: calls)
+        fixture.companions.raw = .preview
+        try fixture.folder.write([0xFF, 0xD8, 0xFF], to: "in/a.jpg")
+        try fixture.folder.write("raw", to: "in/a.nef")
+        try fixture.settle(fixture.claimed("a.jpg"))
+        #expect(try fixture.list(fixture.done) == ["a.jpg", "a.nef"] && fixture.list("in") == [])
     }
 }

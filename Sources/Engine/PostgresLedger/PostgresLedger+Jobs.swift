@@ -176,6 +176,7 @@ private struct JobWriting {
     private(set) var records: [JobID: JobRecord]
     private let before: [JobID: JobRecord]
     private var removed: [JobRecord] = []
+    private var touched: Set<JobID> = []
     /// Jobs that have ended, and whether they are done.
     private var ended: [(job: Job, isDone: Bool)] = []
     private(set) var changes: [JobChange] = []
@@ -193,6 +194,7 @@ private struct JobWriting {
         if isFreed { changed?.hold = nil }
         if isTraced { changes.append(JobChange(record.job, event, to: changed?.job.progress, effects)) }
         records[record.job.id] = changed
+        touched.insert(record.job.id)
         guard let changed else {
             removed.append(record)
             return .changed(nil, effects)
@@ -204,8 +206,9 @@ private struct JobWriting {
     }
 
     func write() throws {
-        try connection.update(records.values.sorted { $0.number < $1.number })
-        try connection.replaceReports(of: records.values.filter { $0.job.report != before[$0.job.id]?.job.report })
+        let changed = records.values.filter { touched.contains($0.job.id) }
+        try connection.update(changed.sorted { $0.number < $1.number })
+        try connection.replaceReports(of: changed.filter { $0.job.report != before[$0.job.id]?.job.report })
         try connection.remove(removed)
         try connection.count(ended, hour: now / 3_600_000)
     }

@@ -1,5 +1,4 @@
 // The queue of a drop folder that several machines share: a schema of a PostgreSQL database.
-package import Pipeline
 import Postgres
 import Synchronization
 package import System

@@ -13,7 +13,12 @@ final class PostgresPool: Sendable {
     /// One thread at a time has a connection: it is in the list, or in the hands of who took it out.
     private struct Idle: @unchecked Sendable {
         let connection: PostgresConnection
+        let since = Moment.now
     }
+
+    /// One that has not been used for longer is asked first whether it is there: the server, or what is on the way to
+    /// it, closes them.
+    private static let trusted = Duration.seconds(1)
 
     /// More than these are closed after use.
     private static let mostIdle = 16
@@ -81,7 +86,10 @@ final class PostgresPool: Sendable {
     }
 
     private func take() throws(StoreError) -> (PostgresConnection, isFresh: Bool) {
-        if let used = idle.withLock({ $0.popLast() }) { return (used.connection, false) }
+        while let used = idle.withLock({ $0.popLast() }) {
+            let isThere = used.since + Self.trusted > .now || (try? used.connection.run("SELECT 1")) != nil
+            if isThere { return (used.connection, false) }
+        }
         do throws(PostgresError) {
             return (try PostgresConnection(conninfo, patience: patience), true)
         } catch {

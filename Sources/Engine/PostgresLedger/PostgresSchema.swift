@@ -88,6 +88,8 @@ enum PostgresSchema {
     /// transaction.
     static func migrate(_ connection: PostgresConnection) throws(PostgresError) {
         try connection.run("BEGIN")
+        // Two that do it at once.
+        try connection.run("SELECT pg_advisory_xact_lock(hashtextextended('imagemill ' || current_schema(), 0))")
         let found = try layout(connection) ?? 0
         for migration in migrations.dropFirst(found) {
             // Statements with parameters are done one at a time.

@@ -96,7 +96,9 @@ extension Spool {
         }
         // As for the source, it is known before anything is copied.
         guard faccessat(folder.file.descriptor, ".", W_OK, 0) == 0 else {
-            throw SystemError("remove '\(name.printable)' from its folder", code: EACCES)
+            // Another code would pause the whole inbox.
+            let because = errno == EROFS ? "its file system is read-only" : nil
+            throw SystemError("remove '\(name.printable)' from its folder", code: EACCES, because: because)
         }
         let hidden = BytePath(".imagemill-\(DurableFile.newToken)")
         let original = try folder.opening(name)

@@ -18,6 +18,12 @@ package struct PostgresError: Error, Equatable, CustomStringConvertible {
     /// The SQLSTATE of the server's answer; nil if there was none: the connection is gone, or the time was over.
     package let state: String?
     package let description: String
+    /// The time was over.
+    package let isOver: Bool
+
+    init(state: String?, description: String, isOver: Bool = false) {
+        (self.state, self.description, self.isOver) = (state, description, isOver)
+    }
 }
 
 /// One connection. For one thread at a time.
@@ -65,7 +71,8 @@ package final class PostgresConnection {
         guard let result else {
             isGood = false
             let said = Self.words(cpostgres_error(connection))
-            throw PostgresError(state: nil, description: said.isEmpty ? "no answer within \(patience)" : said)
+            throw PostgresError(
+                state: nil, description: said.isEmpty ? "no answer within \(patience)" : said, isOver: said.isEmpty)
         }
         let rows = PostgresRows(result)
         guard cpostgres_is_done(result) != 0 else {

@@ -15,7 +15,7 @@ enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
     static let allCases: [StoreKind] = [.memory] + ledgers
 
     /// Those that keep all that a drop folder needs.
-    static let ledgers: [StoreKind] = [.sqlite] + (PostgresServer.shared == nil ? [] : [.postgres])
+    static let ledgers: [StoreKind] = [.sqlite] + (PostgresServer.isThere ? [.postgres] : [])
 
     /// Those that know an inbox by its path, so that its name can be changed. Several machines may have it at several.
     static let ofOneMachine: [StoreKind] = [.sqlite]

@@ -1,5 +1,6 @@
 // The ledger in PostgreSQL, beyond the contract that it shares with the others.
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 @testable import System
 
 @Suite(
-    .enabled(if: PostgresServer.shared != nil && PostgresConnection.isThere, "there is no PostgreSQL 14 or newer here"))
+    .enabled(if: PostgresServer.isThere, "there is no PostgreSQL 14 or newer here"))
 struct PostgresLedgerTests {
     private let server: PostgresServer
     private let conninfo: String
@@ -80,7 +81,8 @@ struct PostgresLedgerTests {
         let ledger = try open()
         #expect(try ledger.offer([new(1)]) == [.added])
         try server.statement(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = current_schema()")
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = current_schema() AND pid <> pg_backend_pid()"
+        )
         #expect(try ledger.take(request("a")).count == 1)
     }
 
@@ -144,5 +146,17 @@ struct PostgresLedgerTests {
         #expect(abs(first - Int(Date().timeIntervalSince1970 * 1_000)) < 10_000)
         Thread.sleep(forTimeInterval: 0.05)
         #expect(ledger.now >= first + 40)
+    }
+
+    @Test func `jobs whose lease was given and never heard of are taken again`() throws {
+        try PostgresLedger.prepare(conninfo)
+        let ledger = try open()
+        #expect(try ledger.offer([new(1)]) == [.added])
+        let lease = try #require(try ledger.take(request("a")).first)
+        // As if the answer had been lost.
+        ledger.unheard.withLock { $0 = [lease.token] }
+        let again = try #require(try ledger.take(request("a")).first)
+        #expect(again.job.id == lease.job.id && again.token != lease.token)
+        #expect(ledger.unheard.withLock { $0.isEmpty })
     }
 }

@@ -8,6 +8,9 @@ package final class PostgresServer: Sendable {
     /// The one of this process; nil if the system has none.
     package static let shared = try? PostgresServer()
 
+    /// The server, and libpq to ask it with.
+    package static let isThere = shared != nil && dlopen("libpq.so.5", RTLD_NOW) != nil
+
     private let folder: String
     private let schemas = Atomic(0)
 
@@ -16,32 +19,33 @@ package final class PostgresServer: Sendable {
         guard let newest = versions.compactMap({ Int($0) }).max(), newest >= 14 else {
             throw CocoaError(.fileNoSuchFile)
         }
-        folder = FileManager.default.temporaryDirectory.appending(path: "pg-\(getpid())").path
         // The server refuses root. It ends when the shell's input does, which is when this process ends.
         let script = """
             set -e
+            trap '' INT TERM HUP
             bin=/usr/lib/postgresql/\(newest)/bin
-            mkdir -p "$0"
+            folder=$(mktemp -d /tmp/imagemill-pg.XXXXXX)
             as=
-            if [ "$(id -u)" = 0 ]; then chown nobody "$0"; as="setpriv --reuid=nobody --regid=nogroup --clear-groups"; fi
-            cd "$0"
-            $as $bin/initdb -D "$0/data" -U mill --auth=trust --no-sync --no-locale -E UTF8 >/dev/null
-            $as $bin/pg_ctl -D "$0/data" -w -t 30 -l "$0/log" -o "-c listen_addresses='' -k $0 -c max_connections=200" start >/dev/null
-            echo ready
+            if [ "$(id -u)" = 0 ]; then chown nobody "$folder"; as="setpriv --reuid=nobody --regid=nogroup --clear-groups"; fi
+            cd "$folder"
+            trap 'cd /; $as $bin/pg_ctl -D "$folder/data" -m immediate stop >/dev/null 2>&1 || true; rm -rf "$folder"' EXIT
+            $as $bin/initdb -D "$folder/data" -U mill --auth=trust --no-sync --no-locale -E UTF8 >/dev/null
+            $as $bin/pg_ctl -D "$folder/data" -w -t 60 -l "$folder/log" \
+                -o "-c listen_addresses='' -k $folder -c max_connections=200 -c fsync=off" start >/dev/null
+            echo "$folder"
             cat >/dev/null
-            $as $bin/pg_ctl -D "$0/data" -m immediate stop >/dev/null 2>&1
-            rm -rf "$0"
             """
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        shell.arguments = ["-c", script, folder]
+        shell.arguments = ["-c", script]
         let (input, output) = (Pipe(), Pipe())
         (shell.standardInput, shell.standardOutput) = (input, output)
         try shell.run()
         // Never closed by this process.
-        _ = dup(input.fileHandleForWriting.fileDescriptor)
-        let said = output.fileHandleForReading.availableData
-        guard String(decoding: said, as: UTF8.self).contains("ready") else { throw CocoaError(.executableLoad) }
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_DUPFD_CLOEXEC, 0)
+        let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        folder = said.trimmingCharacters(in: .newlines)
+        guard folder.hasPrefix("/tmp/") else { throw CocoaError(.executableLoad) }
     }
 
     /// A connection to a schema that nobody else has.

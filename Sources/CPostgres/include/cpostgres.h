@@ -1,6 +1,6 @@
 // libpq, the client of PostgreSQL. It is loaded while the program runs, by those whose ledger is there.
 //
-// No call waits for longer than it is told to.
+// No call waits for longer than it is told to, but for the look-up of a host's name.
 #ifndef CPOSTGRES_H
 #define CPOSTGRES_H
 
@@ -13,14 +13,14 @@ int cpostgres_load(void);
 
 /// A connection. For one thread at a time.
 typedef struct CPostgres CPostgres;
-/// What the server has answered to one statement.
+/// The server's answer to one statement.
 typedef struct CPostgresResult CPostgresResult;
 
-/// Connects, as the text and libpq's variables of the environment say.
+/// Connects, as the text and libpq's variables of the environment say. Several hosts share the time.
 /// - Returns NULL without memory or libpq; else it must be closed, also if it is not connected.
 CPostgres *cpostgres_connect(const char *text, int milliseconds);
 int cpostgres_is_connected(const CPostgres *);
-/// What was wrong last, as libpq says it.
+/// The last error, as libpq says it.
 const char *cpostgres_error(const CPostgres *);
 void cpostgres_close(CPostgres *);
 

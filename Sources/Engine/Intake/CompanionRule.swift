@@ -2,14 +2,14 @@
 package import Pipeline
 import System
 
-/// Whether an inbox takes sidecars.
+/// The sidecars that an inbox takes.
 package enum SidecarRule: Sendable {
     /// Its pipeline has no parameters.
     case none
     case optional
     case required
 
-    /// Whether there may be any.
+    /// There may be some.
     var takes: Bool { self != .none }
 }
 

@@ -92,7 +92,8 @@ struct SourceLook {
             }
             // They leave with it, and must be whole.
             for other in try companions.others(of: path.lastComponent, in: folder) {
-                guard let found = try examine(folder.opening(other.name)) else { return nil }
+                guard let file = try? folder.opening(other.name) else { continue }
+                guard let found = try examine(file) else { return nil }
                 worst = worst.worse(found.structure == .unknown ? found.with(.complete) : found)
             }
             return worst

@@ -44,13 +44,14 @@ extension WatchLoop {
             tracker.answered(path, observed: status.version, with: .taken, at: .now)
             return nil
         }
-        do {
+        do throws(SystemError) {
             if !isSet, settings.companions.mayBePaired(path), try isPassedOver(path, in: inbox) {
                 return passOver(path, .sameAs)
             }
         } catch {
-            // Nobody can tell now.
-            tracker.answered(path, observed: status.version, with: .later(.seconds(1)), at: .now)
+            // Nobody can tell now which of the two is the picture.
+            tracker.failed(path, error, at: .now)
+            logOnce(path, .blocked(path, error))
             return nil
         }
         if !isSet, let reason = passesOver(path, in: inbox) { return passOver(path, reason) }

@@ -45,15 +45,26 @@ private let selection =
 // MARK: - Reading
 
 extension PostgresConnection {
-    /// - Parameter lock: how rows are locked until the transaction ends.
-    func records(_ condition: String, _ parameters: [PostgresValue?], lock: String = "") throws -> [JobRecord] {
-        try run("\(selection) WHERE \(condition) \(lock)", parameters).compactMap(JobRecord.init)
+    func records(_ condition: String, _ parameters: [PostgresValue?]) throws -> [JobRecord] {
+        try run("\(selection) WHERE \(condition)", parameters).compactMap(JobRecord.init)
+    }
+
+    /// Records that nobody else changes until the transaction ends. They are read after they are locked: a statement
+    /// that waits for a lock sees the row as it is then, and its report as it was before.
+    /// - Parameter order: that of the result, in which rows are locked.
+    func locked(
+        _ condition: String, _ parameters: [PostgresValue?], order: String = "number", passingOver: Bool = false
+    ) throws -> [JobRecord] {
+        let numbers = try run(
+            "SELECT number FROM jobs WHERE \(condition) FOR UPDATE\(passingOver ? " SKIP LOCKED" : "")", parameters
+        ).compactMap { $0.integer(0) }
+        guard !numbers.isEmpty else { return [] }
+        return try records("number = ANY($1::bigint[]) ORDER BY \(order)", [.integers(numbers)])
     }
 
     /// The records of jobs, locked in an order in which no two transactions wait for each other.
     func locked(_ ids: [JobID]) throws -> [JobID: JobRecord] {
-        let found = try records(
-            "id = ANY($1::text[]) ORDER BY number", [.texts(ids.map(\.text))], lock: "FOR UPDATE OF jobs")
+        let found = try locked("id = ANY($1::text[]) ORDER BY number", [.texts(ids.map(\.text))])
         return Dictionary(uniqueKeysWithValues: found.map { ($0.job.id, $0) })
     }
 }

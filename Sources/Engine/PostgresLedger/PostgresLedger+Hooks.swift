@@ -4,7 +4,7 @@ import Postgres
 
 extension PostgresLedger {
     package func expectHook(inbox: String, key: String) throws(StoreError) {
-        try pool.run(
+        try pool.change(
             """
             INSERT INTO hooks (inbox, event, key, attempts, not_before, created) VALUES ($1, '', $2, 0, 0, \(PostgresSchema.now))
             ON CONFLICT (inbox, key) DO UPDATE SET created = excluded.created WHERE hooks.body IS NULL
@@ -14,7 +14,7 @@ extension PostgresLedger {
     package func addHook(
         inbox: String, event: String, key: String, body: [UInt8], limit: Int
     ) throws(StoreError) -> Int {
-        try pool.transaction { connection in
+        try pool.transaction { connection, _ in
             try connection.run(
                 """
                 INSERT INTO hooks (inbox, event, key, body, attempts, not_before, created)
@@ -75,17 +75,17 @@ extension PostgresLedger {
     }
 
     package func removeHook(_ number: Int) throws(StoreError) {
-        try pool.run("DELETE FROM hooks WHERE number = $1", [.integer(number)])
+        try pool.change("DELETE FROM hooks WHERE number = $1", [.integer(number)])
     }
 
     package func removeHooks(inbox: String, event: String) throws(StoreError) -> Int {
-        try pool.run(
+        try pool.change(
             "DELETE FROM hooks WHERE inbox = $1 AND event = $2 AND body IS NOT NULL", [.text(inbox), .text(event)]
         ).changed
     }
 
     package func removeHook(inbox: String, key: String) throws(StoreError) {
-        try pool.transaction { connection in
+        try pool.transaction { connection, _ in
             let removed = try connection.run(
                 "DELETE FROM hooks WHERE inbox = $1 AND key = $2", [.text(inbox), .text(key)])
             if removed.changed > 0 { try connection.run(Self.removeReport, [.text(key)]) }
@@ -93,7 +93,7 @@ extension PostgresLedger {
     }
 
     package func postponeHook(_ number: Int, by milliseconds: Int) throws(StoreError) {
-        try pool.run(
+        try pool.change(
             "UPDATE hooks SET attempts = attempts + 1, not_before = \(PostgresSchema.now) + $2::bigint WHERE number = $1",
             [.integer(number), .integer(milliseconds)])
     }
@@ -106,7 +106,7 @@ extension PostgresLedger {
         for key in keys {
             guard let id = JobID(Array(key.utf8)), let job = try job(id) else {
                 // Nothing is known of it any more.
-                try pool.run("DELETE FROM hooks WHERE body IS NULL AND key = $1", [.text(key)])
+                try pool.change("DELETE FROM hooks WHERE body IS NULL AND key = $1", [.text(key)])
                 continue
             }
             // One that is still open ends later, and gets its hook then.
@@ -116,7 +116,7 @@ extension PostgresLedger {
     }
 
     package func record(_ loss: HookLoss) throws(StoreError) {
-        try pool.transaction { connection in
+        try pool.transaction { connection, _ in
             try connection.run(
                 "INSERT INTO hook_losses (time, inbox, event, source, action, count, reason) VALUES ($1, $2, $3, $4, $5, $6, $7)",
                 [

@@ -11,16 +11,14 @@ extension PostgresLedger {
         try pool.run("SELECT text FROM identity").first?.text(0)
     }
 
+    /// The first one counts: another machine may be as quick.
     package func record(identity: String) throws(StoreError) {
-        try pool.transaction { connection in
-            try connection.run("DELETE FROM identity")
-            try connection.run("INSERT INTO identity (text) VALUES ($1)", [.text(identity)])
-        }
+        try pool.change("INSERT INTO identity (text) VALUES ($1) ON CONFLICT DO NOTHING", [.text(identity)])
     }
 
     /// An inbox is known by its name: its path may be another one on each machine.
     package func record(inboxes: [BytePath: String], running: Set<String>) throws(StoreError) {
-        try pool.run(
+        try pool.change(
             "INSERT INTO inboxes (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING",
             [.texts(inboxes.values.sorted())])
     }
@@ -28,12 +26,12 @@ extension PostgresLedger {
     package func formerPaths(inbox: String) throws(StoreError) -> [BytePath] { [] }
 
     package func recordPause(of inbox: String, since: Int) throws(StoreError) {
-        try pool.run(
+        try pool.change(
             "INSERT INTO pauses (inbox, since) VALUES ($1, $2) ON CONFLICT DO NOTHING", [.text(inbox), .integer(since)])
     }
 
     package func endPause(of inbox: String) throws(StoreError) {
-        try pool.run("DELETE FROM pauses WHERE inbox = $1", [.text(inbox)])
+        try pool.change("DELETE FROM pauses WHERE inbox = $1", [.text(inbox)])
     }
 
     package func recordedPause(of inbox: String) throws(StoreError) -> Int? {
@@ -56,7 +54,7 @@ extension PostgresLedger {
 
     /// Leaves each inbox its newest hours. They are counted: a time of day that is wrong for a while removes nothing.
     func pruneHistory() throws(StoreError) {
-        try pool.run(
+        try pool.change(
             """
             DELETE FROM history WHERE (inbox, hour) IN (
                 SELECT inbox, hour FROM (

@@ -1,6 +1,7 @@
 // The life of a job in the ledger: each call locks rows, asks what follows, and writes them back in one transaction.
 package import Pipeline
 import Postgres
+import Synchronization
 import System
 
 extension PostgresLedger {
@@ -13,16 +14,25 @@ extension PostgresLedger {
         return outcomes
     }
 
+    /// The key of a lock. Jobs get their numbers before others see them, so whoever asks for the latest waits for offers
+    /// that are under way.
+    static let offers = "hashtextextended('offers', 0)"
+
     /// A statement has room for so many.
     private static let offeredAtOnce = 500
 
     private func offer(
         _ jobs: ArraySlice<NewJob>, now: Int, _ connection: PostgresConnection
     ) throws -> [OfferOutcome] {
+        // One walker of an inbox at a time, so that no two wait for each other; `idle` waits for all.
+        try connection.run("SELECT pg_advisory_xact_lock_shared(\(Self.offers))")
+        for inbox in Set(jobs.map(\.inbox)).sorted() {
+            try connection.run("SELECT pg_advisory_xact_lock(hashtextextended('offers to ' || $1, 0))", [.text(inbox)])
+        }
         var open: [BytePath: JobRecord] = [:]
-        let found = try connection.records(
+        let found = try connection.locked(
             "(inbox, path) IN (SELECT * FROM unnest($1::text[], $2::bytea[])) AND \(PostgresSchema.isOpen) ORDER BY number",
-            [.texts(jobs.map(\.inbox)), .manyBytes(jobs.map(\.path.bytes))], lock: "FOR UPDATE OF jobs")
+            [.texts(jobs.map(\.inbox)), .manyBytes(jobs.map(\.path.bytes))])
         for record in found { open[record.job.owner] = record }
         let known = try connection.locked(jobs.map(\.id))
         var (outcomes, new, changed, ended) = ([OfferOutcome](), [JobRecord](), [JobID: JobRecord](), [JobRecord]())
@@ -64,20 +74,45 @@ extension PostgresLedger {
     package func take(_ request: TakeRequest) throws(StoreError) -> [Lease] {
         guard request.limit > 0 else { return [] }
         let policy = policy(request.inbox)
-        let taken = try change { connection, now in
+        let lost = unheard.withLock { $0 }
+        var tokens: [String] = []
+        let taken: [(before: Job, lease: Lease)]
+        do throws(StoreError) {
+            taken = try take(request, policy, freeing: lost) { tokens += $0 }
+        } catch {
+            // It may be done in spite of that.
+            unheard.withLock { $0 += tokens }
+            throw error
+        }
+        if !lost.isEmpty { unheard.withLock { $0.removeAll { lost.contains($0) } } }
+        tell(taken.map { JobChange($0.before, .taken, to: $0.lease.job.progress, $0.lease.effects) })
+        return taken.map(\.lease)
+    }
+
+    /// - Parameters:
+    ///   - lost: tokens of leases that nobody knows of.
+    ///   - note: hears the tokens before they are written.
+    private func take(
+        _ request: TakeRequest, _ policy: RetryPolicy, freeing lost: [String], _ note: ([String]) -> Void
+    ) throws(StoreError) -> [(before: Job, lease: Lease)] {
+        try change { connection, now in
+            if !lost.isEmpty {
+                try connection.run(
+                    "UPDATE jobs SET owner = NULL, token = NULL, lease_until = NULL WHERE token = ANY($1::text[])",
+                    [.texts(lost)])
+            }
             // Others may be about to take those that are locked.
-            let due = try connection.records(
+            let due = try connection.locked(
                 Self.freeJobs,
                 [.text(request.inbox), .integer(now), .integer(now), .text(request.owner), .integer(request.limit)],
-                lock: "FOR UPDATE OF jobs SKIP LOCKED")
+                order: "not_before, number", passingOver: true)
             let taken = due.group(request).compactMap { record in
                 record.taken(by: request, now: now, policy).map { (before: record.job, after: $0) }
             }
+            note(taken.map(\.after.lease.token))
             try connection.update(taken.map(\.after.record))
             return taken.map { (before: $0.before, lease: $0.after.lease) }
         }
-        tell(taken.map { JobChange($0.before, .taken, to: $0.lease.job.progress, $0.lease.effects) })
-        return taken.map(\.lease)
     }
 
     package func extend(_ leases: [Lease], by milliseconds: Int) throws(StoreError) -> [Lease] {
@@ -90,7 +125,7 @@ extension PostgresLedger {
             ON jobs.id = mine.id AND jobs.token = mine.token WHERE lease_until >= \(PostgresSchema.now) + $3::bigint / 2
             """, pairs + [.integer(milliseconds)])
         guard held.count < leases.count else { return leases }
-        let extended = try pool.run(
+        let extended = try pool.change(
             """
             UPDATE jobs SET lease_until = \(PostgresSchema.now) + $3::bigint
             FROM (SELECT jobs.number FROM jobs JOIN unnest($1::text[], $2::text[]) AS mine (id, token)
@@ -120,12 +155,13 @@ extension PostgresLedger {
 
     package func note(contents digest: String, of lease: Lease) throws(StoreError) -> BytePath? {
         let job = lease.job
-        return try pool.transaction { connection in
+        return try pool.transaction { connection, _ in
             // Two with the same contents wait for each other, so that one of them hears of the other.
             try connection.run(
                 "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text("\(job.inbox)\n\(digest)")])
             let held = try connection.run(
-                "SELECT number FROM jobs WHERE id = $1 AND token = $2", [.text(job.id.text), .text(lease.token)])
+                "SELECT number FROM jobs WHERE id = $1 AND token = $2 FOR UPDATE",
+                [.text(job.id.text), .text(lease.token)])
             guard held.count == 1 else { return nil }
             let other = try connection.run(
                 """
@@ -145,7 +181,8 @@ extension PostgresLedger {
     }
 
     package func endLeases(ofOthersThan owner: String) throws(StoreError) {
-        try pool.run("UPDATE jobs SET lease_until = 0 WHERE owner <> $1 AND \(PostgresSchema.isOpen)", [.text(owner)])
+        try pool.change(
+            "UPDATE jobs SET lease_until = 0 WHERE owner <> $1 AND \(PostgresSchema.isOpen)", [.text(owner)])
     }
 
     package func recover(

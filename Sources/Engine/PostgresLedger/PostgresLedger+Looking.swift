@@ -5,7 +5,7 @@ import System
 
 extension PostgresLedger {
     func look<Value>(_ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
-        try pool.transaction(body)
+        try pool.transaction { connection, _ in try body(connection) }
     }
 
     package func nextDue(inbox: String, owner: String) throws(StoreError) -> Int? {
@@ -30,26 +30,22 @@ extension PostgresLedger {
     }
 
     package func counts() throws(StoreError) -> [String: JobCounts] {
-        try look { connection in
-            var counts: [String: JobCounts] = [:]
-            for row in try connection.run("SELECT inbox, done, failed FROM totals") {
-                guard let inbox = row.text(0) else { continue }
-                counts[inbox] = JobCounts(done: row.integer(1) ?? 0, failed: row.integer(2) ?? 0)
-            }
-            let open = try connection.run(
-                """
-                SELECT inbox, count(*), count(*) FILTER (WHERE state <> 'offered'),
-                    count(*) FILTER (WHERE state = 'waiting'), greatest(0, \(PostgresSchema.now) - min(offered))
-                FROM jobs WHERE \(PostgresSchema.isOpen) GROUP BY inbox
-                """)
-            for row in open {
-                guard let inbox = row.text(0) else { continue }
-                counts[inbox, default: JobCounts()].open = row.integer(1) ?? 0
-                counts[inbox]?.begun = row.integer(2) ?? 0
-                counts[inbox]?.waiting = row.integer(3) ?? 0
-                counts[inbox]?.age = row.integer(4)
-            }
-            return counts
+        // One statement, so that a job that ends meanwhile is counted once.
+        let rows = try pool.run(
+            """
+            SELECT inbox, coalesce(open, 0), coalesce(begun, 0), coalesce(waiting, 0), age, coalesce(done, 0),
+                coalesce(failed, 0)
+            FROM totals FULL JOIN (
+                SELECT inbox, count(*) AS open, count(*) FILTER (WHERE state <> 'offered') AS begun,
+                    count(*) FILTER (WHERE state = 'waiting') AS waiting,
+                    greatest(0, \(PostgresSchema.now) - min(offered)) AS age
+                FROM jobs WHERE \(PostgresSchema.isOpen) GROUP BY inbox) AS jobs USING (inbox)
+            """)
+        return rows.reduce(into: [:]) { counts, row in
+            guard let inbox = row.text(0) else { return }
+            counts[inbox] = JobCounts(
+                open: row.integer(1) ?? 0, begun: row.integer(2) ?? 0, waiting: row.integer(3) ?? 0,
+                age: row.integer(4), done: row.integer(5) ?? 0, failed: row.integer(6) ?? 0)
         }
     }
 
@@ -79,7 +75,7 @@ extension PostgresLedger {
     }
 
     package func forgetKept(inbox: String, paths: [BytePath]) throws(StoreError) {
-        try pool.run(
+        try pool.change(
             "DELETE FROM kept WHERE inbox = $1 AND path = ANY($2::bytea[])",
             [.text(inbox), .manyBytes(paths.map(\.bytes))])
     }
@@ -91,7 +87,7 @@ extension PostgresLedger {
 
     package func prune(keeping: Int) throws(StoreError) -> Int {
         try pruneHistory()
-        return try pool.transaction { connection in
+        return try pool.transaction { connection, _ in
             try connection.run(Self.staleReports)
             // Failures are few and worth more, so they have a share of their own.
             return try ["done", "failed"].reduce(0) { removed, state in

@@ -27,6 +27,7 @@ extension PostgresLedger {
             """
             WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
             INSERT INTO names (outbox, name, source, contents) SELECT $1, unnest($2::bytea[]), $3, '' FROM quick
+            WHERE NOT EXISTS (SELECT 1 FROM names WHERE outbox = $1 AND name = ANY($2::bytea[]) AND source <> $3)
             ON CONFLICT DO NOTHING RETURNING name
             """, here
         ).compactMap { $0.bytes(0).map { BytePath($0) } }
@@ -39,7 +40,12 @@ extension PostgresLedger {
     private func claimRest(
         of names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath], _ new: [BytePath]
     ) throws(StoreError) -> Bool {
-        try pool.transaction { connection in
+        try pool.transaction { connection, _ in
+            try connection.run(
+                """
+                INSERT INTO names (outbox, name, source, contents) SELECT $1, unnest($2::bytea[]), $3, ''
+                ON CONFLICT DO NOTHING
+                """, [.bytes(outbox.bytes), .manyBytes(names.map(\.bytes)), .bytes(source.bytes)])
             let owned = try connection.run(
                 """
                 SELECT outbox, name, source, contents FROM names WHERE outbox = $1 AND name = ANY($2::bytea[])
@@ -49,6 +55,9 @@ extension PostgresLedger {
             let others = owned.filter { $0.source != source }
             // One that somebody has freed just now is claimed anew.
             guard owned.count == names.count, others.allSatisfy({ $0.source == seen[$0.name] }) else {
+                // None of them, those of before too.
+                try connection.run("ROLLBACK")
+                try connection.run("BEGIN")
                 try connection.run(
                     "DELETE FROM names WHERE outbox = $1 AND name = ANY($2::bytea[]) AND source = $3",
                     [.bytes(outbox.bytes), .manyBytes(new.map(\.bytes)), .bytes(source.bytes)])
@@ -68,7 +77,7 @@ extension PostgresLedger {
         guard !names.isEmpty else { return }
         // In one order, so that no two wait for each other.
         let names = names.sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }
-        try pool.run(
+        try pool.change(
             """
             UPDATE names SET contents = CASE WHEN new.is_known THEN new.contents END
             FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::text[], $5::boolean[])
@@ -83,13 +92,14 @@ extension PostgresLedger {
     }
 
     package func release(_ names: [BytePath], of source: BytePath, in outbox: BytePath) throws(StoreError) {
-        try pool.run(
+        try pool.change(
             "DELETE FROM names WHERE outbox = $1 AND name = ANY($2::bytea[]) AND source = $3",
             [.bytes(outbox.bytes), .manyBytes(names.map(\.bytes)), .bytes(source.bytes)])
     }
 
     package func idle(_ names: [OwnedName]) throws(StoreError) -> (names: [OwnedName], latest: Int) {
         try look { connection in
+            try connection.run("SELECT pg_advisory_xact_lock(\(Self.offers))")
             let latest = try connection.run("SELECT coalesce(max(number), 0) FROM jobs").first?.integer(0) ?? 0
             let idle = try names.filter { name in
                 let (inbox, path) = Job.inboxAndPath(of: name.source)
@@ -103,7 +113,7 @@ extension PostgresLedger {
     }
 
     package func release(_ names: [OwnedName], unlessJobsAfter latest: Int) throws(StoreError) {
-        try pool.transaction { connection in
+        try pool.transaction { connection, _ in
             for name in names.sorted(by: { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }) {
                 let (inbox, path) = Job.inboxAndPath(of: name.source)
                 try connection.run(

@@ -38,7 +38,7 @@ private struct PostgresShelf: ShelfRecord {
 
     func add(_ items: [ShelvedItem], since now: Int) throws(StoreError) {
         guard !items.isEmpty else { return }
-        try pool.run(
+        try pool.change(
             """
             INSERT INTO shelved (inbox, shelf, path, changed, bytes, since)
             SELECT $1, $2, path, changed, bytes, $6 FROM unnest($3::bytea[], $4::bigint[], $5::bigint[])
@@ -54,7 +54,7 @@ private struct PostgresShelf: ShelfRecord {
 
     func remove(_ paths: [BytePath]) throws(StoreError) {
         guard !paths.isEmpty else { return }
-        try pool.run(
+        try pool.change(
             "DELETE FROM shelved WHERE \(Self.isHere) AND path = ANY($3::bytea[])",
             here + [.manyBytes(paths.map(\.bytes))])
     }

@@ -16,6 +16,8 @@ package final class PostgresLedger: Ledger {
     private let clocks: Clocks
     /// The server's time when it was last heard, and the uptime then.
     private let heard = Mutex((time: 0, uptime: 0))
+    /// Tokens of leases that this process may have and does not know of: the answer was lost.
+    let unheard = Mutex<[String]>([])
 
     /// - Parameters:
     ///   - conninfo: the connection, as libpq's conninfo or URI; the schema is the first of its search path.
@@ -30,9 +32,12 @@ package final class PostgresLedger: Ledger {
     ) throws(StoreError) {
         (self.policy, self.trace, self.clocks) = (policy, trace, clocks)
         pool = PostgresPool(conninfo, patience: patience)
-        isNew = try pool.transaction { connection in
-            guard let layout = try PostgresSchema.layout(connection) else { throw StoreError.noLedger }
-            guard layout == PostgresSchema.version else { throw StoreError.otherLayout(layout) }
+        // Before any transaction, which asks for the ledger's time.
+        var layout: Int?
+        try pool.connected { connection throws(PostgresError) in layout = try PostgresSchema.layout(connection) }
+        guard let layout else { throw StoreError.noLedger }
+        guard layout == PostgresSchema.version else { throw StoreError.otherLayout(layout) }
+        isNew = try pool.transaction { connection, _ in
             let isNew = try connection.run("SELECT NOT EXISTS (SELECT 1 FROM inboxes)").first?.boolean(0) == true
             try connection.run(
                 "INSERT INTO inboxes (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING", [.texts(inboxes)])
@@ -64,8 +69,7 @@ package final class PostgresLedger: Ledger {
 
     /// A transaction that goes by the server's time.
     func change<Value>(_ body: (PostgresConnection, _ now: Int) throws -> Value) throws(StoreError) -> Value {
-        try pool.transaction { connection in
-            let now = try connection.run("SELECT \(PostgresSchema.now)").first?.integer(0) ?? 0
+        try pool.transaction { connection, now in
             hear(now)
             return try body(connection, now)
         }
@@ -85,6 +89,9 @@ package final class PostgresLedger: Ledger {
 extension PostgresError {
     /// Done anew, it may be done: two transactions have met.
     var isTransient: Bool { state == "40001" || state == "40P01" }
+
+    /// The server has closed the connection, perhaps long ago.
+    var isClosed: Bool { !isOver && (state == nil || state == "57P01") }
 }
 
 extension StoreError {
@@ -101,8 +108,8 @@ extension StoreError {
         let name = "the ledger's database"
         switch error.state {
         case "53100"?: self.init(.full, "the disk of \(name) is full (\(error)); make room, and it goes on")
-        // Without an answer; shutting down or starting; too many connections; a standby.
-        case nil, "57P01"?, "57P02"?, "57P03"?, "53300"?, "25006"?:
+        // Without an answer; shutting down or starting; too many connections; a standby; too long, or in others' way.
+        case nil, "57P01"?, "57P02"?, "57P03"?, "53300"?, "25006"?, "57014"?, "55P03"?, "40001"?, "40P01"?:
             self.init(.unreachable, "\(name) does not answer (\(error)); look after it and the network")
         case let state? where state.hasPrefix("08") || state.hasPrefix("58"):
             self.init(.unreachable, "\(name) does not answer (\(error)); look after it and the network")

@@ -28,14 +28,17 @@ final class PostgresPool: Sendable {
     init(_ conninfo: String, patience: Duration) { (self.conninfo, self.patience) = (conninfo, patience) }
 
     /// Does a transaction. If it meets another one it is done anew, so that the body may be called several times.
-    func transaction<Value>(_ body: (PostgresConnection) throws -> Value) throws(StoreError) -> Value {
+    /// - Parameter body: also gets the ledger's time.
+    func transaction<Value>(
+        _ body: (PostgresConnection, _ now: Int) throws -> Value
+    ) throws(StoreError) -> Value {
         for tried in 1... {
             let (connection, isFresh) = try take()
             var hasBegun = false
             do {
                 try connection.run("BEGIN")
                 hasBegun = true
-                let value = try body(connection)
+                let value = try body(connection, begin(connection))
                 try connection.run("COMMIT")
                 give(back: connection)
                 return value
@@ -46,7 +49,7 @@ final class PostgresPool: Sendable {
                     throw error as? StoreError ?? StoreError(.inaccessible, "\(error)")
                 }
                 // The server has closed one that was idle.
-                if error.state == nil, !hasBegun, !isFresh { continue }
+                if error.isClosed, !hasBegun, !isFresh { continue }
                 if error.isTransient, tried < Self.mostTries { continue }
                 throw StoreError(error)
             }
@@ -54,8 +57,27 @@ final class PostgresPool: Sendable {
         preconditionFailure("there is no last try")
     }
 
-    /// Does one statement, which is a transaction of its own.
+    /// Has the server end by itself what this process has given up or will never end, so that nobody waits for it. Not
+    /// for the session: a pooler may give that to somebody else.
+    /// - Returns: the ledger's time.
+    private func begin(_ connection: PostgresConnection) throws(PostgresError) -> Int {
+        let milliseconds = Int(patience / .milliseconds(1))
+        return try connection.run(
+            """
+            SELECT \(PostgresSchema.now), set_config('statement_timeout', $1, true),
+                set_config('lock_timeout', $2, true), set_config('idle_in_transaction_session_timeout', $3, true)
+            """,
+            [milliseconds * 8 / 10, milliseconds / 2, milliseconds * 2].map { .text(String($0)) }
+        ).first?.integer(0) ?? 0
+    }
+
+    /// Does one statement that changes something, in a transaction.
     @discardableResult
+    func change(_ statement: String, _ parameters: [PostgresValue?] = []) throws(StoreError) -> PostgresRows {
+        try transaction { connection, _ in try connection.run(statement, parameters) }
+    }
+
+    /// Does one statement, which is a transaction of its own. One that was given up may be done later all the same.
     func run(_ statement: String, _ parameters: [PostgresValue?] = []) throws(StoreError) -> PostgresRows {
         for tried in 1... {
             let (connection, isFresh) = try take()
@@ -65,7 +87,7 @@ final class PostgresPool: Sendable {
                 return rows
             } catch {
                 give(back: connection)
-                if error.state == nil, !isFresh, statement.hasPrefix("SELECT") { continue }
+                if error.isClosed, !isFresh, statement.hasPrefix("SELECT") { continue }
                 if error.isTransient, tried < Self.mostTries { continue }
                 throw StoreError(error)
             }
@@ -86,9 +108,11 @@ final class PostgresPool: Sendable {
     }
 
     private func take() throws(StoreError) -> (PostgresConnection, isFresh: Bool) {
-        while let used = idle.withLock({ $0.popLast() }) {
+        if let used = idle.withLock({ $0.popLast() }) {
             let isThere = used.since + Self.trusted > .now || (try? used.connection.run("SELECT 1")) != nil
             if isThere { return (used.connection, false) }
+            // The others are gone as well, and each would be waited for.
+            idle.withLock { $0 = [] }
         }
         do throws(PostgresError) {
             return (try PostgresConnection(conninfo, patience: patience), true)

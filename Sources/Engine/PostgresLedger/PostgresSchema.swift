@@ -8,20 +8,20 @@ enum PostgresSchema {
     /// The condition of every query over open jobs: a partial index is used only if the query repeats its words.
     static let isOpen = "state NOT IN ('done', 'failed')"
 
-    /// The ledger's time in milliseconds, by the server's clock: no node's clock decides anything. Constant within a
+    /// The ledger's time in milliseconds, by the server's clock: no machine's decides anything. Constant within a
     /// statement, so that an index can be searched by it.
     static let now = "imagemill_now()"
 
     /// A migration that was released stays as it is: it names no word of the code, and the next one comes after it.
     static let migrations = [ledger]
 
-    // Most rows of `jobs` are written five times, with what is in no index but `due_jobs`: pages with room keep them
-    // where they are. Ended jobs are few, since they are pruned, and in no index of open ones.
+    // Rows of `jobs` are written five times. Pages with room keep the new ones near the old, and a busy table is cleaned
+    // early. Ended jobs are few, since they are pruned, and in no index of open ones.
     private static let ledger = """
         CREATE TABLE ledger (id uuid NOT NULL, layout integer NOT NULL);
         INSERT INTO ledger (id, layout) VALUES (gen_random_uuid(), 1);
         CREATE FUNCTION imagemill_now() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
-            AS 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+            AS 'SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint';
         CREATE TABLE jobs (
             number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             id text NOT NULL UNIQUE,
@@ -81,7 +81,7 @@ enum PostgresSchema {
         CREATE TABLE hook_losses (
             number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, time bigint NOT NULL, inbox text NOT NULL, event text,
             source bytea, action text, count bigint NOT NULL, reason text NOT NULL);
-        CREATE TABLE identity (text text NOT NULL);
+        CREATE TABLE identity (is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only), text text NOT NULL);
         """
 
     /// Makes the tables in an empty schema, or brings those of an earlier version to the present layout, in one
@@ -101,7 +101,9 @@ enum PostgresSchema {
 
     /// The number of the layout; nil if there is no ledger.
     static func layout(_ connection: PostgresConnection) throws(PostgresError) -> Int? {
-        let isThere = try connection.run("SELECT to_regclass('ledger') IS NOT NULL").first?.boolean(0) == true
+        let isThere =
+            try connection.run("SELECT to_regclass(quote_ident(current_schema()) || '.ledger') IS NOT NULL").first?
+            .boolean(0) == true
         return isThere ? try connection.run("SELECT layout FROM ledger").first?.integer(0) : nil
     }
 }

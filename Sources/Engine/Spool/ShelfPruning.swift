@@ -112,11 +112,16 @@ struct ShelfPruning {
         return try folder.status(picture)?.kind == .regular
     }
 
-    /// A raw file goes with the JPEG beside it, unless it has failed for itself.
+    /// So many nanoseconds apart, two files of one name came together. Cameras begin their numbers anew.
+    private static let together = 60_000_000_000
+
+    /// A raw file goes with the JPEG that came with it, unless it has failed for itself.
     private func isOfJPEG(_ name: BytePath, in folder: Directory) throws(SystemError) -> Bool {
-        guard !takesSets, PhotoFile(name) == .raw, try !folder.files(of: PhotoFile.others(of: name)).isEmpty else {
-            return false
+        guard !takesSets, PhotoFile(name) == .raw, let raw = try folder.status(name) else { return false }
+        let cameTogether = try folder.files(of: PhotoFile.others(of: name)).contains {
+            ($0.status.changed &- raw.changed).magnitude < Self.together
         }
+        guard cameTogether else { return false }
         return try folder.status(FailureNote.path(beside: name)) == nil
     }
 

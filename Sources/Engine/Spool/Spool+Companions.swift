@@ -104,17 +104,23 @@ extension Spool {
         let original = try folder.opening(name)
         try mine.copying(original, as: hidden, isDurable: true)
         mine.takeRights(of: original, hidden)
+        // Renamed aside first, so that nobody can put something else in the place of what is compared and removed.
+        let aside = BytePath(".imagemill-\(DurableFile.newToken)")
         do throws(SystemError) {
-            guard let now = try folder.status(name), now == found else {
-                throw SystemError("take '\(name.printable)': it has changed a moment ago", code: EBUSY)
-            }
-            try mine.rename(hidden, to: mine, as: own)
             try mine.sync()
-            try folder.remove(name)
+            try folder.rename(name, to: folder, as: aside, calls: calls)
         } catch {
-            for copy in [hidden, own] { try? mine.remove(copy) }
+            try? mine.remove(hidden)
             throw error
         }
+        guard let now = try folder.status(aside), now.version == found.version else {
+            _ = try VersionedName(wish: name, calls: calls).move(aside, from: folder, to: folder)
+            try? mine.remove(hidden)
+            throw SystemError("take '\(name.printable)': it has changed a moment ago", code: EBUSY)
+        }
+        try mine.rename(hidden, to: mine, as: own)
+        // From here on the copy stays, whatever is said of the original.
+        try folder.remove(aside)
     }
 
     // MARK: - Leaving

@@ -13,7 +13,7 @@ import Testing
     private let one = BytePath("/srv/one")
     private let two = BytePath("/srv/two")
 
-    @Test(arguments: StoreKind.ledgers)
+    @Test(arguments: StoreKind.ofOneMachine)
     func `an inbox that was given another name takes its jobs, kept originals, totals and names along`(kind: StoreKind)
         throws
     {
@@ -36,7 +36,7 @@ import Testing
         #expect(try fixture.reopened([BytePath("/elsewhere"): "new"]).totals(inbox: "new") == JobCounts(done: 1))
     }
 
-    @Test(arguments: StoreKind.ledgers)
+    @Test(arguments: StoreKind.ofOneMachine)
     func `the paths that an inbox had are known as long as it has open jobs`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         let path = BytePath("/elsewhere")
@@ -49,7 +49,7 @@ import Testing
         #expect(try fixture.reopened([path: "b"]).formerPaths(inbox: "b") == [])
     }
 
-    @Test(arguments: StoreKind.ledgers)
+    @Test(arguments: StoreKind.ofOneMachine)
     func `two inboxes may change names with each other`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         do {
@@ -64,7 +64,7 @@ import Testing
         #expect(try store.names(of: BytePath("b/x"), in: BytePath("out")) == [BytePath("x")])
     }
 
-    @Test(arguments: StoreKind.ledgers)
+    @Test(arguments: StoreKind.ofOneMachine)
     func `a name that passes to another folder does not bring the former one's jobs; those are known by their path`(
         kind: StoreKind
     ) throws {
@@ -81,7 +81,7 @@ import Testing
         #expect(try back.orphans(inbox: "c", owner: "me").map(\.path.text) == ["of-two"])
     }
 
-    @Test(arguments: StoreKind.ledgers)
+    @Test(arguments: StoreKind.ofOneMachine)
     func `an inbox that moves while it runs keeps its name, wherever it moves to`(kind: StoreKind) throws {
         let fixture = try JobStoreFixture(kind)
         do {

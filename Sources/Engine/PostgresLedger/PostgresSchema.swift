@@ -18,7 +18,7 @@ enum PostgresSchema {
     // Rows of `jobs` are written five times. Pages with room keep the new ones near the old, and a busy table is cleaned
     // early. Ended jobs are few, since they are pruned, and in no index of open ones.
     private static let ledger = """
-        CREATE TABLE ledger (id uuid NOT NULL, layout integer NOT NULL);
+        CREATE TABLE ledger (id uuid NOT NULL, layout integer NOT NULL, is_new boolean NOT NULL DEFAULT true);
         INSERT INTO ledger (id, layout) VALUES (gen_random_uuid(), 1);
         CREATE FUNCTION imagemill_now() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
             AS 'SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint';

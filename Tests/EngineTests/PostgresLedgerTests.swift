@@ -86,7 +86,7 @@ struct PostgresLedgerTests {
         #expect(try ledger.take(request("a")).count == 1)
     }
 
-    @Test func `of many that take at once, each job has one holder, and nobody waits for another`() async throws {
+    @Test func `of many that take at once, each job has one holder`() async throws {
         try PostgresLedger.prepare(conninfo)
         let ledger = try open()
         let jobs = (0..<400).map(new)
@@ -103,6 +103,18 @@ struct PostgresLedgerTests {
         #expect(leases.count == 400 && Set(leases.map(\.job.id)) == Set(jobs.map(\.id)))
         #expect(Set(leases.map(\.token)).count == 400)
         #expect(try ledger.counts()["in"]?.done == 400)
+    }
+
+    @Test func `a job that another transaction has locked is passed over`() throws {
+        try PostgresLedger.prepare(conninfo)
+        let ledger = try open()
+        #expect(try ledger.offer([new(1), new(2)]) == [.added, .added])
+        let other = try PostgresConnection(conninfo, patience: .seconds(10))
+        try other.run("BEGIN")
+        try other.run("SELECT 1 FROM jobs ORDER BY number LIMIT 1 FOR UPDATE")
+        #expect(try ledger.take(request("a")).map(\.job.path.text) == ["p2.jpg"])
+        try other.run("ROLLBACK")
+        #expect(try ledger.take(request("a")).map(\.job.path.text) == ["p1.jpg"])
     }
 
     private static func workOff(as owner: String, _ conninfo: String) throws -> [Lease] {

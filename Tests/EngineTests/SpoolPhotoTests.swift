@@ -270,6 +270,32 @@ import Testing
         #expect(try fixture.list(fixture.work) == [])
     }
 
+    @Test(.enabled(if: TestMachine.canMount, "no file system can be mounted here"))
+    func `one that is exchanged while it is copied from a mount is left there`() async throws {
+        var calls = NameCalls.system
+        calls.rename = { from, name, to, newName in
+            if from == to, String(cString: name) == "a.nef", String(cString: newName).hasPrefix(".imagemill-") {
+                unlinkat(from, name, 0)
+                let new = OpenFile(
+                    owning: open("/proc/self/fd/\(from)/\(String(cString: name))", O_WRONLY | O_CREAT, 0o644))
+                _ = write(new.descriptor, "new", 3)
+            }
+            return renameat(from, name, to, newName)
+        }
+        var fixture = try SpoolFixture(calls: calls)
+        fixture.companions.raw = .preview
+        let place = fixture.folder.path("in/sub")
+        try FileSystem.makeDirectories(BytePath(place))
+        try #require(try await CommandRunner().shell("mount -t tmpfs tmpfs '\(place)'").exit == 0)
+        try fixture.folder.write([0xFF, 0xD8, 0xFF], to: "in/sub/a.jpg")
+        try fixture.folder.write("raw", to: "in/sub/a.nef")
+        let outcome = fixture.claim(try fixture.job("sub/a.jpg"))
+        let (text, left) = (try fixture.folder.text("in/sub/a.nef"), try fixture.list("in/sub"))
+        _ = try await CommandRunner().shell("umount --lazy '\(place)'")
+        #expect(outcome == .changed && text == "new" && left == ["a.jpg", "a.nef"])
+        #expect(try fixture.list(fixture.work) == [] && fixture.list(fixture.done) == [])
+    }
+
     /// As a file server's answer may be: the rename is done, and its repetition finds nothing.
     @Test func `a lost answer loses nothing`() throws {
         var calls = NameCalls.system

@@ -18,7 +18,7 @@ package struct CompanionRule: Sendable {
     package var sidecars = SidecarRule.none
     /// It decides which of a raw file and its JPEG is the picture; nil if raw files are not read.
     package var raw: RawUse?
-    /// The names of files that nobody takes.
+    /// Names that are passed over.
     package var ignored = IgnoredNames()
 
     package init(sidecars: SidecarRule = .none, raw: RawUse? = nil) { (self.sidecars, self.raw) = (sidecars, raw) }

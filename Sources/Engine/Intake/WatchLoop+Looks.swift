@@ -50,8 +50,7 @@ extension WatchLoop {
             }
         } catch {
             // Nobody can tell now which of the two is the picture.
-            tracker.failed(path, error, at: .now)
-            logOnce(path, .blocked(path, error))
+            answered(path, observed: status.version, with: .blocked(error))
             return nil
         }
         if !isSet, let reason = passesOver(path, in: inbox) { return passOver(path, reason) }

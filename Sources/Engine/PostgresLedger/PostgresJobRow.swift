@@ -49,8 +49,8 @@ extension PostgresConnection {
         try run("\(selection) WHERE \(condition)", parameters).compactMap(JobRecord.init)
     }
 
-    /// Records that nobody else changes until the transaction ends. They are read after they are locked: a statement
-    /// that waits for a lock sees the row as it is then, and its report as it was before.
+    /// Records, locked until the transaction ends. They are read after they are locked: a statement that waits for a
+    /// lock sees the row as it is then, and its report as it was before.
     /// - Parameter order: that of the result, in which rows are locked.
     func locked(
         _ condition: String, _ parameters: [PostgresValue?], order: String = "number", passingOver: Bool = false

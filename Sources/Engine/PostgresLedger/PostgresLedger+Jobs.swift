@@ -90,7 +90,7 @@ extension PostgresLedger {
     }
 
     /// - Parameters:
-    ///   - lost: tokens of leases that nobody knows of.
+    ///   - lost: tokens of leases that this process was given without hearing of it.
     ///   - note: hears the tokens before they are written.
     private func take(
         _ request: TakeRequest, _ policy: RetryPolicy, freeing lost: [String], _ note: ([String]) -> Void

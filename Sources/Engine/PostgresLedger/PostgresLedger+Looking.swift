@@ -82,7 +82,7 @@ extension PostgresLedger {
 
     // MARK: - Growth
 
-    /// Rows that one call removes at most, so that nobody waits for long.
+    /// The most rows that one call removes, so that its transaction is short.
     static let prunedAtOnce = 5_000
 
     package func prune(keeping: Int) throws(StoreError) -> Int {

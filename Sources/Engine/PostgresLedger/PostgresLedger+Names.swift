@@ -22,7 +22,7 @@ extension PostgresLedger {
         // In one order, so that no two claims wait for each other.
         let names = Set(names).sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
         let here = [PostgresValue.bytes(outbox.bytes), .manyBytes(names.map(\.bytes)), .bytes(source.bytes)]
-        // Nearly all are new, and nobody else wants them. `record` has this reach the disk.
+        // The usual case: all names are new. This commit does not wait for the disk; that of `record` does, for both.
         let new = try pool.run(
             """
             WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
@@ -36,11 +36,12 @@ extension PostgresLedger {
     }
 
     /// Claims names of which some have an owner.
-    /// - Parameter new: those that had none, and belong to the source now; nobody's again if it does not get all.
+    /// - Parameter new: those that were claimed already. They are freed if the source does not get all.
     private func claimRest(
         of names: [BytePath], for source: BytePath, in outbox: BytePath, seen: [BytePath: BytePath], _ new: [BytePath]
     ) throws(StoreError) -> Bool {
         try pool.transaction { connection, _ in
+            try connection.run("SAVEPOINT claim")
             try connection.run(
                 """
                 INSERT INTO names (outbox, name, source, contents) SELECT $1, unnest($2::bytea[]), $3, ''
@@ -55,9 +56,7 @@ extension PostgresLedger {
             let others = owned.filter { $0.source != source }
             // One that somebody has freed just now is claimed anew.
             guard owned.count == names.count, others.allSatisfy({ $0.source == seen[$0.name] }) else {
-                // None of them, those of before too.
-                try connection.run("ROLLBACK")
-                try connection.run("BEGIN")
+                try connection.run("ROLLBACK TO SAVEPOINT claim")
                 try connection.run(
                     "DELETE FROM names WHERE outbox = $1 AND name = ANY($2::bytea[]) AND source = $3",
                     [.bytes(outbox.bytes), .manyBytes(new.map(\.bytes)), .bytes(source.bytes)])

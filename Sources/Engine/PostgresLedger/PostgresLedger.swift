@@ -38,7 +38,7 @@ package final class PostgresLedger: Ledger {
         guard let layout else { throw StoreError.noLedger }
         guard layout == PostgresSchema.version else { throw StoreError.otherLayout(layout) }
         isNew = try pool.transaction { connection, _ in
-            let isNew = try connection.run("UPDATE ledger SET is_new = false WHERE is_new").changed > 0
+            let isNew = try connection.run("UPDATE ledger SET is_new = NOT is_new WHERE is_new").changed > 0
             try connection.run(
                 "INSERT INTO inboxes (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING", [.texts(inboxes)])
             return isNew

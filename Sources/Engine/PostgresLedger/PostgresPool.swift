@@ -10,7 +10,7 @@ final class PostgresPool: Sendable {
     private let patience: Duration
     private let idle = Mutex<[Idle]>([])
 
-    /// One thread at a time has a connection: it is in the list, or in the hands of who took it out.
+    /// A connection between two uses. The list's mutex protects it: whoever takes it out has it alone.
     private struct Idle: @unchecked Sendable {
         let connection: PostgresConnection
         let since = Moment.now
@@ -57,8 +57,8 @@ final class PostgresPool: Sendable {
         preconditionFailure("there is no last try")
     }
 
-    /// Has the server end by itself what this process has given up or will never end, so that nobody waits for it. Not
-    /// for the session: a pooler may give that to somebody else.
+    /// Sets the server's own timeouts, so that a client that has given up or is gone holds up no other. They are local to
+    /// the transaction, since a pooler may share the session.
     /// - Returns: the ledger's time.
     private func begin(_ connection: PostgresConnection) throws(PostgresError) -> Int {
         let milliseconds = Int(patience / .milliseconds(1))

@@ -104,7 +104,7 @@ extension Spool {
         let original = try folder.opening(name)
         try mine.copying(original, as: hidden, isDurable: true)
         mine.takeRights(of: original, hidden)
-        // Renamed aside first, so that nobody can put something else in the place of what is compared and removed.
+        // Renamed aside first, so that the file that is compared is the one that is removed.
         let aside = BytePath(".imagemill-\(DurableFile.newToken)")
         do throws(SystemError) {
             try mine.sync()
@@ -186,8 +186,8 @@ extension Spool {
         try folder.sync()
     }
 
-    /// Puts away what belonged to a source that was deleted. The other files of its photo go to `done/`: nobody has
-    /// rendered them.
+    /// Puts away the files that belonged to a source that was deleted. The other files of its photo go to `done/`, since
+    /// they were not rendered.
     func putAwayCompanions(ofDeleted job: Job, from mine: Directory) throws(SystemError) {
         try mine.remove(Self.sidecar)
         guard try others(in: mine) != nil else { return }

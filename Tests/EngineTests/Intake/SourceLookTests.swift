@@ -125,4 +125,14 @@ import Testing
         try folder.write(SmallPNG.bytes, to: "in/album/more\(end)")
         #expect(try status() != before)
     }
+
+    @Test func `a photo is as incomplete as the raw file that leaves with it`() throws {
+        try folder.write([0xFF, 0xD8, 0xFF, 0xD9], to: "in/a.jpg")
+        // A GIF without an end stands for any half file.
+        try folder.write(Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0], to: "in/a.nef")
+        var look = SourceLook(root: try Directory(BytePath(folder.path("in"))), ignored: IgnoredNames())
+        #expect(try look.examine(BytePath("a.jpg"), isSet: false)?.structure == .complete)
+        look.companions.raw = .preview
+        #expect(try look.examine(BytePath("a.jpg"), isSet: false)?.structure == .incomplete)
+    }
 }
